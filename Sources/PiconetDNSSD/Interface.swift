@@ -15,7 +15,7 @@ public struct InterfaceID: Sendable, Hashable, Comparable {
   }
 }
 
-/// What the machines must know about an interface.
+/// The properties of an interface that the machines need.
 public struct InterfaceTraits: Sendable, Hashable {
   /// Whether only processes of this host are on it.
   public var isLoopback: Bool
@@ -32,7 +32,7 @@ public struct InterfaceTraits: Sendable, Hashable {
   }
 }
 
-/// Where a message came from, and where an answer by unicast goes.
+/// The source of a message, to which a unicast answer goes.
 public struct MessageSource: Sendable, Hashable {
   public var address: IPAddress
   public var port: UInt16

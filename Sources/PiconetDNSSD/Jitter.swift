@@ -1,5 +1,5 @@
-/// The machines' random numbers, drawn by a generator that whoever makes a machine gives it: one of a seed gives the
-/// same run again.
+/// The machines' random numbers, from a generator that the maker of a machine supplies: the same seed gives the same
+/// run again.
 struct Jitter: Sendable, RandomNumberGenerator {
   private var numbers: any RandomNumberGenerator & Sendable
 

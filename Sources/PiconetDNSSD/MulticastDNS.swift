@@ -9,7 +9,8 @@ public enum MulticastDNS {
 
   /// The longest message read or written (RFC 6762, section 17).
   public static let largestMessage = 9000
-  /// How far we fill a packet: an Ethernet frame of 1500 bytes less IPv6 and UDP headers, with room to spare.
+  /// The size to which packets are filled: an Ethernet frame of 1500 bytes less IPv6 and UDP headers, with room to
+  /// spare.
   public static let usualMessage = 1440
   /// The most questions and records in one message; a longer message is refused.
   public static let recordsPerMessage = 512
@@ -21,9 +22,9 @@ public enum MulticastDNS {
 
   // MARK: times
 
-  /// The time to live of our own records. RFC 6762 (section 10) recommends 120 s for records that name a host and 75
-  /// minutes for others; we give 120 s to all, so that a device that was switched off without a goodbye is forgotten in
-  /// two minutes.
+  /// The time to live of this node's records. RFC 6762 (section 10) recommends 120 s for records that name a host and
+  /// 75 minutes for others. All records get 120 s here, so that a device that was switched off without a goodbye is
+  /// forgotten in two minutes.
   public static let timeToLive: UInt32 = 120
   /// The meta-query's pointer says only that the type exists: it may live for RFC 6762's 75 minutes.
   public static let typeTimeToLive: UInt32 = 4500
@@ -38,8 +39,8 @@ public enum MulticastDNS {
   public static let announcementInterval = Duration.seconds(1)
   /// How long the loser of a simultaneous probe waits (section 8.2).
   public static let probeDeferral = Duration.seconds(1)
-  /// After this many conflicts in `conflictWindow` we yield to none: it is no honest neighbour that goes on claiming
-  /// labels with our key's digits, and section 8.1, whose pause would silence us, wants no more probes either.
+  /// After this many conflicts in `conflictWindow` we yield to none. An honest neighbour does not go on claiming labels
+  /// with our key's digits, and section 8.1, whose pause would silence us, wants no more probes either.
   public static let conflictsInWindow = 3
   public static let conflictWindow = Duration.seconds(10)
   /// The delay of an answer that others might give too (section 6), in milliseconds.
@@ -58,10 +59,10 @@ public enum MulticastDNS {
   /// The first pause between two queries, doubled each time up to the longest (section 5.2).
   public static let firstQueryInterval = Duration.seconds(1)
   public static let longestQueryInterval = Duration.seconds(3600)
-  /// The pause between two messages on one interface that ask for what is missing or will soon expire: others must not
-  /// make us chatter, however much they send.
+  /// The pause between two messages on one interface that ask for records that are missing or will soon expire: others
+  /// must not make us chatter, however much they send.
   public static let questionPause = Duration.milliseconds(100)
-  /// The longest pause between two queries for what is missing of an instance.
+  /// The longest pause between two queries for missing records of an instance.
   public static let longestResolveInterval = Duration.seconds(60)
   /// The time a record lives on after a goodbye or a cache flush (sections 10.1 and 10.2).
   public static let flushDelay = Duration.seconds(1)
@@ -77,7 +78,7 @@ public enum MulticastDNS {
   public static let addressesPerInterface = 8
   /// An interface counts once for each family.
   public static let interfaces = 256
-  /// The most queries whose answer waits, on one interface; beyond that the oldest goes unanswered.
+  /// The most queries on one interface whose answers wait; beyond that the oldest is not answered.
   public static let pendingResponses = 32
   /// The most known answers taken from one querier.
   public static let knownAnswers = 512
@@ -92,7 +93,7 @@ public enum MulticastDNS {
   /// The most pointers of the browsed type on one interface; `RecordCache` decides which keep their places if there are
   /// more.
   public static let instancesPerInterface = 512
-  /// This many of them, those that have been there longest, are never displaced: otherwise, after a flood that keeps
-  /// repeating itself, the instances found before it would be the ones heard of longest ago.
+  /// The number of instances, those that have been there longest, that are never displaced. Otherwise, after a flood
+  /// that keeps repeating itself, the instances found before it would be the ones heard of longest ago.
   public static let settledInstances = 256
 }

@@ -1,13 +1,13 @@
-/// Where a browser stands on one interface.
+/// The state of a browser on one interface.
 struct BrowserInterface: Sendable {
-  /// When what is missing of an instance is asked for.
+  /// When to ask for the missing records of an instance.
   struct Resolution: Sendable {
     var due: Duration
     var interval: Duration
   }
 
   var traits: InterfaceTraits
-  /// When the type is asked for next.
+  /// When to ask for the type next.
   var due: Duration
   /// nil before the first query.
   var interval: Duration?
@@ -15,7 +15,7 @@ struct BrowserInterface: Sendable {
   var mayAskAgain = Duration.zero
   /// Before this the type is not asked for out of turn.
   var mayAskForTypeAgain = Duration.zero
-  /// Instances of which something is missing.
+  /// Instances with missing records.
   var resolutions: [DomainName: Resolution] = [:]
   /// Every instance with a pointer, with the hosts that its SRV records name.
   var targets: [DomainName: Set<DomainName>] = [:]
@@ -78,10 +78,10 @@ extension Browser {
     }
   }
 
-  /// Of so many hosts of one instance the addresses are asked for.
+  /// The number of hosts of one instance whose addresses are asked for.
   private static let askedTargets = 4
 
-  /// The questions for what an instance needs and the cache lacks.
+  /// Returns the questions for records that an instance needs and the cache lacks.
   func missing(of name: DomainName, on id: InterfaceID) -> [Question] {
     var wanted: [Question] = []
     let services = services(of: name, on: id)
@@ -133,7 +133,7 @@ extension Browser {
     }
   }
 
-  /// Pointers known for more than half of their time to live (section 7.1).
+  /// Returns the pointers known for more than half of their time to live (section 7.1).
   private func knownAnswers(on id: InterfaceID, at now: Duration) -> [ResourceRecord] {
     cache.entries(type.name, .ptr, on: id).compactMap { entry in
       let remaining = entry.remainingSeconds(at: now)
@@ -144,7 +144,7 @@ extension Browser {
     }
   }
 
-  /// Puts questions, then known answers, into a message; what doesn't fit goes into further ones (section 7.2).
+  /// Puts questions, then known answers, into a message; those that don't fit go into further messages (section 7.2).
   private func queries(_ questions: [Question], knownAnswers: [ResourceRecord], on id: InterfaceID) -> [Transmission] {
     var messages: [DNSMessage] = []
     var rest = questions[...]

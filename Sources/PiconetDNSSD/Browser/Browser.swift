@@ -6,7 +6,7 @@ public struct Browser: Sendable {
   var cache = RecordCache()
   var interfaces: [InterfaceID: BrowserInterface] = [:]
   var jitter: Jitter
-  /// What was last reported, by name.
+  /// The instances as last reported, by name.
   private var reported: [DomainName: ResolvedInstance] = [:]
   /// No record has to be refreshed or forgotten before this time, which may be too early; nil if the cache is empty.
   private var cacheDeadline: Duration?
@@ -19,12 +19,12 @@ public struct Browser: Sendable {
   /// All instances that are resolved at the moment, by name.
   public var instances: [ResolvedInstance] { reported.values.sorted { $0.name < $1.name } }
 
-  /// An instance that is resolved at the moment, by name.
+  /// Returns an instance that is resolved at the moment, by name.
   public func instance(named name: DomainName) -> ResolvedInstance? { reported[name] }
 
   public var cachedRecordCount: Int { cache.count }
 
-  /// An interface came up, or changed: it is asked at once.
+  /// Notes that an interface came up, or changed: it is asked at once.
   public mutating func interfaceAppeared(
     _ id: InterfaceID, _ traits: InterfaceTraits, at now: Duration
   ) -> BrowserOutput {
@@ -37,7 +37,7 @@ public struct Browser: Sendable {
     return deadlineReached(at: now)
   }
 
-  /// What was seen on the interface is gone.
+  /// Forgets what was seen on an interface that is gone.
   public mutating func interfaceDisappeared(_ id: InterfaceID, at now: Duration) -> BrowserOutput {
     guard interfaces.removeValue(forKey: id) != nil else { return BrowserOutput() }
     let removed = cache.remove { key, _ in key.interface == id }
@@ -46,7 +46,7 @@ public struct Browser: Sendable {
     return BrowserOutput(reports: reportChanges(of: instances))
   }
 
-  /// A message arrived. The caller has checked that it comes from the link (RFC 6762, section 11).
+  /// Takes a message. The caller has checked that it comes from the link (RFC 6762, section 11).
   public mutating func received(
     _ message: DNSMessage, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> BrowserOutput {
@@ -85,7 +85,7 @@ public struct Browser: Sendable {
     return output
   }
 
-  /// The instances that a message names, and those for which it has everything needed to reach them.
+  /// Returns the instances that a message names, and those for which it has everything needed to reach them.
   private func instances(in records: [ResourceRecord]) -> (all: Set<DomainName>, complete: Set<DomainName>) {
     var all: Set<DomainName> = []
     var texts: Set<DomainName> = []
@@ -156,7 +156,7 @@ public struct Browser: Sendable {
     return earliest
   }
 
-  // MARK: what is known
+  // MARK: Known instances
 
   func isKnown(instance: DomainName, on id: InterfaceID) -> Bool {
     interfaces[id]?.targets.keys.contains(instance) ?? false
@@ -164,14 +164,14 @@ public struct Browser: Sendable {
 
   func isTarget(_ host: DomainName, on id: InterfaceID) -> Bool { interfaces[id]?.instances[host] != nil }
 
-  /// The instances that a record belongs to.
+  /// Returns the instances to which a record belongs.
   private func concerned(by removed: RecordCache.Removed) -> Set<DomainName> {
     if case .pointer(let name) = removed.record.data { return [name] }
     if removed.record.name.parent == type.name { return [removed.record.name] }
     return interfaces[removed.interface]?.instances[removed.record.name] ?? []
   }
 
-  /// Brings the index of one interface up to date after records of these instances came or went.
+  /// Updates the index of one interface after records of these instances came or went.
   private mutating func updateIndex(of names: Set<DomainName>, on id: InterfaceID, at now: Duration) {
     guard !names.isEmpty, var interface = interfaces[id] else { return }
     for name in names {
@@ -195,7 +195,7 @@ public struct Browser: Sendable {
     interfaces[id] = interface
   }
 
-  /// What the SRV records of an instance say, newest first. Any device can send one for any instance, so all of them
+  /// Returns the SRV records of an instance, newest first. Any device can send one for any instance, so all of them
   /// count.
   func services(
     of instance: DomainName, on id: InterfaceID
@@ -207,8 +207,8 @@ public struct Browser: Sendable {
     }
   }
 
-  /// The TXT records of an instance. Senders take turns, in the order in which they came, so that many of one push back
-  /// none of another; of each sender the newest is first.
+  /// Returns the TXT records of an instance. Senders take turns, in the order in which they came, so that many of one
+  /// push back none of another. Of each sender the newest is first.
   private func texts(of instance: DomainName, on id: InterfaceID) -> [RecordCache.Entry] {
     let entries = cache.entries(instance, .txt, on: id)
     var sources: [RecordCache.Source] = []

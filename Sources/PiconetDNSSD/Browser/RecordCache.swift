@@ -8,12 +8,12 @@ struct RecordCache: Sendable {
 
   struct Entry: Sendable {
     var record: ResourceRecord
-    /// Who sent it: alone can say that it goes, or sooner than was said.
+    /// The sender: only it can end the record, or shorten its life.
     var source: Source
     var received: Duration
-    /// Until when it lives by its source's word.
+    /// The end of its life as its source has stated it.
     var expires: Duration
-    /// Others that have sent the same record, and until when it lives by their word.
+    /// Other senders of the same record, with the end of its life as each has stated it.
     var holders: [Source: Duration] = [:]
     /// How many of the four refresh queries have been sent (RFC 6762, section 5.2).
     var refreshes: Int
@@ -29,11 +29,11 @@ struct RecordCache: Sendable {
 
     private static let holderLimit = 4
 
-    /// Until when it lives by anybody's word.
+    /// The latest end of its life that any sender has stated.
     var lasts: Duration { holders.values.reduce(expires, max) }
 
-    /// A holder says goodbye: one more second is left, in which another holder of the record may speak up (section
-    /// 10.1). What others have said stands: any device can send any goodbye.
+    /// Takes a holder's goodbye: one more second is left, in which another holder of the record may speak up (section
+    /// 10.1). The statements of others still hold: any device can send any goodbye.
     mutating func part(from holder: Source, at now: Duration) {
       if holder != source {
         if let until = holders[holder] { holders[holder] = min(until, now + MulticastDNS.flushDelay) }
@@ -43,23 +43,24 @@ struct RecordCache: Sendable {
       refreshes = 4
     }
 
-    /// A holder has sent another record of this name and type, and says that there is no other (section 10.2): older
-    /// than a second it goes in a second, those that came with the new one stay. What others have said stands.
+    /// Takes a holder's flush: it has sent another record of this name and type, and states that there is no other
+    /// (section 10.2). A record older than a second ends in a second; those that came with the new one stay. The
+    /// statements of others still hold.
     mutating func flush(by holder: Source, at now: Duration) {
       guard now - received > MulticastDNS.flushDelay else { return }
       if holder == source { return expires = min(expires, now + MulticastDNS.flushDelay) }
       if let until = holders[holder] { holders[holder] = min(until, now + MulticastDNS.flushDelay) }
     }
 
-    /// The same record has come again.
-    /// - Parameter isLouder: whether its source has more in the cache than the one of before, which then keeps it.
+    /// Notes that the same record has come again.
+    /// - Parameter isLouder: whether its source has more in the cache than the former one, which then keeps it.
     mutating func repeated(_ again: Entry, isLouder: Bool) {
       var further = holders.filter { $0.value > again.received }
       guard again.source != source else {
         self = again
         return holders = further
       }
-      // Nobody shortens what another has said.
+      // No sender shortens the life that another has stated.
       if again.expires < lasts || isLouder, further[again.source] != nil || further.count < Self.holderLimit {
         further[again.source] = again.expires
         return holders = further
@@ -91,15 +92,15 @@ struct RecordCache: Sendable {
     }
   }
 
-  /// What all records of one message have in common.
+  /// The properties that all records of one message share.
   struct Arrival: Sendable {
     var source: Source
     var time: Duration
-    /// Drawn once for the whole message, so that what came together is refreshed together.
+    /// Drawn once for the whole message, so that records that came together are refreshed together.
     var jitter: Int64
     /// The instances in the message: none of them gives way to another.
     var instances: Set<DomainName> = []
-    /// Those that came with everything needed to reach them.
+    /// The instances that came with everything needed to reach them.
     var complete: Set<DomainName> = []
 
     func isOfComplete(_ record: ResourceRecord) -> Bool {
@@ -121,17 +122,17 @@ struct RecordCache: Sendable {
   private var pointerSets: [InterfaceID: Key] = [:]
   /// The instances that the pointers of each interface lead to.
   private var instances: [InterfaceID: Set<DomainName>] = [:]
-  /// For the message at hand, whether a record of a complete (true) or incomplete (false) instance has found no room:
+  /// For the present message, whether a record of a complete (true) or incomplete (false) instance has found no room:
   /// looking again would be a waste.
   private var crowdedFor: Set<Bool> = []
-  /// When an instance of each interface last lost its place to one that can be reached no better.
+  /// When an instance of each interface last lost its place to one that is no easier to reach.
   private var displaced: [InterfaceID: Duration] = [:]
 
   func entries(_ name: DomainName, _ type: RecordType, on interface: InterfaceID) -> [Entry] {
     sets[Key(interface: interface, name: name, type: type)] ?? []
   }
 
-  /// Whether there is a pointer to the instance.
+  /// Returns whether a pointer to the instance is cached.
   func holds(_ instance: DomainName, on interface: InterfaceID) -> Bool {
     instances[interface]?.contains(instance) ?? false
   }
@@ -157,8 +158,8 @@ struct RecordCache: Sendable {
     if let known {
       if var old = sets[key]?[known] {
         released(old)
-        // A source that repeats another's record does not get it on its own account, where it would go with the rest of
-        // a flood.
+        // A source that repeats another's record does not become its owner; otherwise the record would go with the rest
+        // of a flood.
         old.repeated(entry, isLouder: countBySource[old.source] ?? 0 < countBySource[source] ?? 0)
         sets[key, default: []][known] = old
         added(old)
@@ -183,7 +184,7 @@ struct RecordCache: Sendable {
     sets[key] = entries
   }
 
-  /// Forgets what `isGone` names, and returns it in no order.
+  /// Removes the entries that `isGone` names, and returns them in no particular order.
   mutating func remove(where isGone: (Key, Entry) -> Bool) -> [Removed] {
     var removed: [Removed] = []
     for (key, entries) in sets where entries.contains(where: { isGone(key, $0) }) {
@@ -223,9 +224,10 @@ struct RecordCache: Sendable {
     pointersBySource[entry.source] = pointers > 0 ? pointers : nil
   }
 
-  /// When a set is full, the record heard longest ago gives its place up, of the source with the most in the set, or of
-  /// this one where it has as many. Who fills a set first, under forged sources too, does not keep what comes later
-  /// from being seen; what came in the same message, or is repeated in one, does not push itself out.
+  /// Makes a place in a full set: the record heard longest ago is dropped, of the source with the most in the set, or
+  /// of this one if it has as many. A sender that fills a set first, under forged sources too, does not keep later
+  /// records from being seen. Records that came in the same message, or are repeated in one, do not push each other
+  /// out.
   private mutating func makePlace(inSet key: Key, _ arrival: Arrival) -> Bool {
     guard let entries = sets[key], entries.count >= MulticastDNS.cachedRecordsPerSet else { return true }
     let counts = Dictionary(grouping: entries, by: \.source).mapValues(\.count)
@@ -243,9 +245,9 @@ struct RecordCache: Sendable {
     return true
   }
 
-  /// When all places are taken, the source with the most gives one up, first of an instance that was only named. If all
-  /// have few, instances that were only named go before those that can be reached, and now and then one that can be
-  /// reached makes way for another; no source takes from one that has less than itself.
+  /// Makes a place when all are taken: the source with the most gives one up, first of an instance that was only named.
+  /// If all have few, instances that were only named go before those that can be reached. Now and then one that can be
+  /// reached makes way for another. No source takes from one that has less than itself.
   private mutating func makePlace(in key: Key, _ arrival: Arrival, isComplete: Bool) -> Bool {
     guard let entries = sets[key], entries.count >= MulticastDNS.instancesPerInterface else { return true }
     if crowdedFor.contains(isComplete) { return false }
@@ -265,8 +267,8 @@ struct RecordCache: Sendable {
     return forget(oldestNamed, in: key, isComplete: isComplete)
   }
 
-  /// Of the instances that have not settled, the one heard of longest ago gives up its place, at most one per
-  /// `displacementInterval`. What a flood left behind goes that way, since it is not refreshed.
+  /// Displaces the unsettled instance that was heard of longest ago, at most one per `displacementInterval`. The
+  /// remains of a flood go that way, since they are not refreshed.
   private mutating func displace(in key: Key, _ arrival: Arrival) -> Bool {
     let (interface, entries) = (key.interface, sets[key] ?? [])
     if let last = displaced[interface], arrival.time - last < MulticastDNS.displacementInterval {
@@ -290,7 +292,7 @@ struct RecordCache: Sendable {
     return true
   }
 
-  /// Where the instance that a pointer leads to can be reached.
+  /// Returns the hosts where the instance of a pointer can be reached.
   private func hosts(of pointer: Entry, on interface: InterfaceID) -> [DomainName] {
     guard case .pointer(let instance) = pointer.record.data else { return [] }
     return entries(instance, .srv, on: interface).compactMap { entry in
@@ -305,8 +307,8 @@ struct RecordCache: Sendable {
     }
   }
 
-  /// The pointer that has waited longest to be resolved. One that was not even asked about goes only for a complete
-  /// instance: otherwise instances that are only named would push each other out endlessly.
+  /// Returns the pointer that has waited longest to be resolved. One that was not even asked about goes only for a
+  /// complete instance: otherwise instances that are only named would push each other out endlessly.
   private func oldestNamed(
     in key: Key, _ arrival: Arrival, isComplete: Bool, where isOf: (Source) -> Bool
   ) -> Int? {
@@ -318,7 +320,7 @@ struct RecordCache: Sendable {
     }
   }
 
-  /// Forgets a pointer, and what is known about its instance.
+  /// Forgets a pointer, and the records of its instance.
   private mutating func forget(_ index: Int?, in key: Key, isComplete: Bool) -> Bool {
     guard let index, let pointer = sets[key]?.remove(at: index) else {
       crowdedFor.insert(isComplete)
@@ -346,8 +348,8 @@ struct RecordCache: Sendable {
       }
   }
 
-  /// A full cache takes from the source that has the most in it, so that one loud source can't push the others out.
-  /// Within a source, which may be many processes of a host, instances that were only named go first.
+  /// Makes room in a full cache: it takes from the source that has the most in it, so that one loud source can't push
+  /// the others out. Within a source, which may be many processes of a host, instances that were only named go first.
   private mutating func makeRoom(_ arrival: Arrival, isComplete: Bool) -> Bool {
     let own = countBySource[arrival.source] ?? 0
     if own >= MulticastDNS.cachedRecordsPerSource {

@@ -5,7 +5,7 @@ public struct ResolvedInstance: Sendable, Hashable {
     public var interface: InterfaceID
     public var address: IPAddress
     public var port: UInt16
-    /// Who has sent the SRV record that leads there; nil: that is not known.
+    /// The sender of the SRV record that leads there; nil: not known.
     public var origin: IPAddress?
 
     public init(interface: InterfaceID, address: IPAddress, port: UInt16, origin: IPAddress? = nil) {
@@ -18,7 +18,7 @@ public struct ResolvedInstance: Sendable, Hashable {
   public var name: DomainName
   /// The strings of the TXT record: the latest one of the first device that has sent one.
   public var text: [[UInt8]]
-  /// Those of other TXT records: any device can send one for any instance.
+  /// The strings of other TXT records: any device can send one for any instance.
   public var otherTexts: [[[UInt8]]]
   /// By interface, then service, newest first, then address. One address can appear twice: seen over IPv4 and IPv6.
   public var endpoints: [Endpoint]
@@ -32,7 +32,7 @@ public struct ResolvedInstance: Sendable, Hashable {
 
   public var label: [UInt8] { name.firstLabel }
 
-  /// The same instance with what another browser knows of it.
+  /// Returns the same instance, joined with another browser's knowledge of it.
   public func joined(with other: ResolvedInstance) -> ResolvedInstance {
     var joined = self
     joined.endpoints += other.endpoints
@@ -50,7 +50,7 @@ public enum BrowserReport: Sendable, Hashable {
   case removed(DomainName)
 }
 
-/// What a browser wants done after a fact, in order.
+/// The actions that a browser requests after a fact, in order.
 public struct BrowserOutput: Sendable, Hashable {
   public var transmissions: [Transmission] = []
   public var reports: [BrowserReport] = []

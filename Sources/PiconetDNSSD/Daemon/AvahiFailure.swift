@@ -11,10 +11,10 @@ public enum AvahiFailure: Error, Sendable, Hashable, CustomStringConvertible {
   case refused(String)
   /// No answer has come in time.
   case silent
-  /// Avahi has taken the service, and does not publish it over this family.
+  /// Avahi has taken the service, but does not publish it over this family.
   case unpublished
 
-  /// What is wrong, in a clause without an end.
+  /// The failure, in a clause without an end.
   public var description: String {
     switch self {
     case .notBuilt: "this build can't publish through Avahi, as it was made without D-Bus"

@@ -1,10 +1,10 @@
-/// What a `ResponderDaemon` is to do for us, all of it at once.
+/// The whole work of a `ResponderDaemon` for this process.
 public struct ResponderErrand: Sendable, Hashable {
-  /// The families that the daemon has the port of, by whether each is IPv6. We serve the others.
+  /// The families whose port the daemon has, by whether each is IPv6. This process serves the others.
   public var families: Set<Bool>
   /// The indices of the interfaces to use; nil: all that the daemon uses.
   public var interfaces: Set<UInt32>?
-  /// What to publish, by numbers that the caller chooses.
+  /// The services to publish, by numbers that the caller chooses.
   public var services: [Int: ServiceRegistration]
   /// Whether to look for others' services of our type.
   public var searches: Bool

@@ -34,7 +34,7 @@ public struct DNSMessage: Sendable, Hashable {
 /// Why bytes are not a message.
 public enum MessageFailure: Error, Sendable, Hashable {
   case tooLong, truncated, tooManyRecords
-  /// A label type other than a plain label or a pointer.
+  /// A label that is neither a plain label nor a pointer.
   case badLabel
   case nameTooLong
   /// A compression pointer that does not lead backwards, or too many of them.

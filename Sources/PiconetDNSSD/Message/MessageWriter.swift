@@ -18,7 +18,7 @@ extension DNSMessage {
 /// Writes a message from its beginning, and remembers where each name stands.
 struct MessageWriter {
   private(set) var bytes: [UInt8] = []
-  /// Where a name, or the rest of one, was written, in lower case: RFC 1035 wants them compared like that; the first
+  /// Where a name, or the rest of one, was written, in lower case: RFC 1035 compares names without case. The first
   /// one's case stays.
   private var offsets: [[UInt8]: UInt16] = [:]
 
@@ -102,7 +102,7 @@ struct MessageWriter {
 }
 
 extension RecordData {
-  /// The data with names written out: what RFC 6762, section 8.2, compares in a tie-break.
+  /// The data with names written out, which RFC 6762, section 8.2, compares in a tie-break.
   var canonicalBytes: [UInt8] {
     switch self {
     case .address(let address): return address.bytes

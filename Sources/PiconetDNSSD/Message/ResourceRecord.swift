@@ -16,7 +16,7 @@ public struct RecordType: RawRepresentable, Sendable, Hashable, Comparable {
   public static func < (left: RecordType, right: RecordType) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a record says.
+/// The data of a record.
 public enum RecordData: Sendable, Hashable {
   /// An A or AAAA record, by the family.
   case address(IPAddress)

@@ -18,8 +18,8 @@ extension Responder {
     var unicast: [ResourceRecord] = []
     for question in query.questions {
       for record in records.answers(to: question) where !isKnown(record) {
-        // Section 5.4: what has not been multicast for a quarter of its time to live is multicast anyway. Also, a
-        // querier on this host shares the port with us: an answer by unicast might reach us instead.
+        // Section 5.4: a record that has not been multicast for a quarter of its time to live is multicast anyway.
+        // Also, a querier on this host shares the port with us: an answer by unicast might reach us instead.
         let quarter = Duration.seconds(Int64(record.timeToLive)) / 4
         let isFresh = interface.lastMulticast[record].map { now - $0 < quarter } ?? false
         if question.wantsUnicast && isFresh && !isFromThisHost {
@@ -62,7 +62,7 @@ extension Responder {
         }
         if answers.isEmpty { return }
       }
-      // A defence of a name goes without additional records, which would only delay it.
+      // The defence of a name goes without additional records, which would only delay it.
       let sent = isProbe ? answers : answers + records(on: id).additionals(for: answers)
       let interval = isProbe ? MulticastDNS.probeAnswerInterval : MulticastDNS.multicastInterval
       due = max(due, interface.multicastAllowed(sent, interval: interval, now: now))
@@ -78,7 +78,7 @@ extension Responder {
     interfaces[id] = interface
   }
 
-  /// More known answers of a truncated query (section 7.2).
+  /// Takes more known answers of a truncated query (section 7.2).
   private mutating func continueKnownAnswers(
     _ query: DNSMessage, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) {
@@ -139,7 +139,7 @@ extension Responder {
     return output + responses(to: .multicast, on: id, answers: multicast, additionals: additionals)
   }
 
-  /// Gives a resolver that knows nothing about Multicast DNS a conventional answer at once (section 6.7).
+  /// Gives a resolver without Multicast DNS a conventional answer at once (section 6.7).
   private mutating func answerLegacy(
     _ query: DNSMessage, records: ServiceRecords, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> [Transmission] {
@@ -176,7 +176,7 @@ extension Responder {
     interfaces[id] = interface
   }
 
-  /// The answers in as few messages as possible; additional records if there is room.
+  /// Returns the answers in as few messages as possible; additional records if there is room.
   func responses(
     to destination: Transmission.Destination, on id: InterfaceID, answers: [ResourceRecord],
     additionals: [ResourceRecord] = []

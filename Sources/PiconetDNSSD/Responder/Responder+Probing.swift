@@ -31,8 +31,8 @@ extension Responder {
     }
   }
 
-  /// Only the first probe lets the defender answer by unicast: a process that has come to share the port meanwhile
-  /// might get that answer in our place.
+  /// Returns a probe. Only the first one lets the defender answer by unicast: a process that has come to share the port
+  /// meanwhile might get that answer in our place.
   private func probe(on id: InterfaceID, isFirst: Bool) -> [Transmission] {
     guard let interface = interfaces[id] else { return [] }
     let records = records(on: id)
@@ -56,7 +56,8 @@ extension Responder {
   /// The time of the first probe: random, so that devices switched on together don't speak at once.
   mutating func firstProbe(at now: Duration) -> Duration { now + jitter.milliseconds(0...250) }
 
-  /// Two hosts probe for one name at the same time: the lexicographically later data win (section 8.2).
+  /// Breaks the tie if two hosts probe for one name at the same time: the lexicographically later data win (section
+  /// 8.2).
   mutating func breakTie(with query: DNSMessage, on id: InterfaceID, at now: Duration) {
     guard var interface = interfaces[id], !interface.ownsNames else { return }
     let records = records(on: id)
@@ -73,8 +74,8 @@ extension Responder {
     }
   }
 
-  /// As for conflicts: somebody who answers each probe with one that wins must not silence us. A tie with one host on
-  /// several interfaces is one.
+  /// Returns whether to yield in a tie. As with conflicts, a device that answers each probe with a winning one must not
+  /// silence us. A tie with one host on several interfaces counts once.
   private mutating func yieldsInTie(at now: Duration) -> Bool {
     if let last = recentTies.last, now - last < MulticastDNS.probeDeferral { return true }
     recentTies.removeAll { now - $0 > MulticastDNS.conflictWindow }
@@ -93,7 +94,7 @@ extension Responder {
     return keys(left).lexicographicallyPrecedes(keys(right)) { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Looks for records of others under a name of ours (section 9).
+  /// Looks for records of others under one of our names (section 9).
   mutating func detectConflicts(in response: DNSMessage, on id: InterfaceID, at now: Duration) {
     guard let interface = interfaces[id] else { return }
     var instanceConflict = false
@@ -107,8 +108,8 @@ extension Responder {
       hostConflict = hostConflict || ofHost
     }
     guard instanceConflict || hostConflict else { return }
-    // Our labels have digits of our key in them: who goes on claiming them is no neighbour with the same name, and must
-    // not silence us.
+    // Our labels contain digits of our key. A device that goes on claiming them is not a neighbour with the same name,
+    // and must not silence us.
     recentConflicts.removeAll { now - $0 > MulticastDNS.conflictWindow }
     if recentConflicts.count >= MulticastDNS.conflictsInWindow { return }
     recentConflicts.append(now)
@@ -124,7 +125,7 @@ extension Responder {
     }
   }
 
-  /// Whether we have the same record on any interface, now or a moment ago.
+  /// Returns whether we have the same record on any interface, now or a moment ago.
   func isOurs(_ record: ResourceRecord, at now: Duration) -> Bool {
     for id in interfaces.keys where records(on: id).unique.contains(where: { $0.isSame(as: record) }) { return true }
     return retired.contains { $0.until > now && $0.record.isSame(as: record) }

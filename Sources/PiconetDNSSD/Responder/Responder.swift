@@ -36,7 +36,7 @@ public struct Responder: Sendable {
 
   public var nextDeadline: Duration? { interfaces.values.compactMap(\.nextDeadline).min() }
 
-  /// An interface came up, or its addresses changed.
+  /// Notes that an interface came up, or that its addresses changed.
   public mutating func interfaceAppeared(
     _ id: InterfaceID, _ traits: InterfaceTraits, at now: Duration
   ) -> [Transmission] {
@@ -84,7 +84,7 @@ public struct Responder: Sendable {
     return deadlineReached(at: now)
   }
 
-  /// A message arrived. The caller has checked that it comes from the link (RFC 6762, section 11).
+  /// Takes a message. The caller has checked that it comes from the link (RFC 6762, section 11).
   public mutating func received(
     _ message: DNSMessage, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> [Transmission] {
@@ -123,7 +123,7 @@ public struct Responder: Sendable {
     return output
   }
 
-  // MARK: names
+  // MARK: Names
 
   /// - Returns: false if the names can't be formed; they then stay as they were.
   @discardableResult private mutating func updateNames() -> Bool {

@@ -1,9 +1,9 @@
-/// Where a responder stands on one interface.
+/// The state of a responder on one interface.
 struct ResponderInterface: Sendable {
   enum Phase: Sendable {
     /// We are asking whether the names are free (RFC 6762, section 8.1).
     case probing(sent: Int, due: Duration)
-    /// The names are ours, and we are telling everyone (section 8.3).
+    /// The names belong to us, and we announce them (section 8.3).
     case announcing(sent: Int, due: Duration)
     case established
   }
@@ -47,7 +47,7 @@ struct ResponderInterface: Sendable {
     return records.reduce(now) { latest, record in max(latest, lastMulticast[record].map { $0 + interval } ?? latest) }
   }
 
-  /// Whether this second's budget has another unicast answer, which is taken from it.
+  /// Returns whether this second's budget allows another unicast answer, which it then takes from it.
   mutating func mayAnswerByUnicast(at now: Duration) -> Bool {
     if now - unicastWindow >= .seconds(1) {
       unicastWindow = now

@@ -3,8 +3,8 @@ public struct ServiceRegistration: Sendable, Hashable {
   public var type: ServiceType
   /// The wanted first label of the instance's name, 1 to 63 bytes.
   public var label: [UInt8]
-  /// The wanted label of the host's name, 1 to 63 bytes. With a host name of our own we don't get in the way of a
-  /// DNS-SD daemon that defends the system's.
+  /// The wanted label of the host's name, 1 to 63 bytes. With its own host name this service does not disturb a DNS-SD
+  /// daemon that defends the system's.
   public var host: [UInt8]
   public var port: UInt16
   /// The strings of the TXT record.
@@ -65,7 +65,8 @@ struct ServiceRecords: Sendable {
       data: .nextSecure(hostName, types: Set(host.map(\.type)).sorted()))
   }
 
-  /// The answers to a question: records, or a denial that a name of ours has such a record (RFC 6762, section 6.1).
+  /// Returns the answers to a question: records, or a denial that one of our names has such a record (RFC 6762, section
+  /// 6.1).
   func answers(to question: Question) -> [ResourceRecord] {
     let found = (shared + unique).filter { question.isAnswered(by: $0) }
     guard found.isEmpty, question.questionClass == 1 || question.questionClass == 255 else { return found }
@@ -73,7 +74,7 @@ struct ServiceRecords: Sendable {
     return question.name == hostName ? [hostDenial] : []
   }
 
-  /// What the querier will want next (RFC 6763, section 12), so that one packet suffices.
+  /// Returns the records that the querier will want next (RFC 6763, section 12), so that one packet suffices.
   func additionals(for answers: [ResourceRecord]) -> [ResourceRecord] {
     var wanted: [ResourceRecord] = []
     if answers.contains(where: { $0.type == .ptr && $0.data == .pointer(instanceName) }) {

@@ -1,4 +1,4 @@
-/// The first label of a service instance's name: what people see in any DNS-SD browser.
+/// The first label of a service instance's name, which any DNS-SD browser shows.
 public enum InstanceLabel {
   /// `Anna's laptop (3f2a9c)`: the name is cut at a character boundary so that the whole fits into 63 bytes.
   ///
@@ -7,13 +7,13 @@ public enum InstanceLabel {
     joined(name: displayable(name), suffix: " (\(identifier.prefix(6)))")
   }
 
-  /// The label after `attempt - 1` conflicts: `Name (2)`, `Name (3)` ... (RFC 6762, section 9).
+  /// Returns the label after `attempt - 1` conflicts: `Name (2)`, `Name (3)` ... (RFC 6762, section 9).
   public static func renamed(_ label: [UInt8], attempt: Int) -> [UInt8] {
     attempt < 2 ? label : joined(name: String(decoding: label, as: UTF8.self), suffix: " (\(attempt))")
   }
 
-  /// Text that is safe to show on a terminal: control and format characters, which move the cursor or change the
-  /// direction of writing, become U+FFFD.
+  /// Returns text that is safe to show on a terminal: control and format characters, which move the cursor or change
+  /// the direction of writing, become U+FFFD.
   public static func displayable(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -27,7 +27,8 @@ public enum InstanceLabel {
     return String(scalars)
   }
 
-  /// The longest prefix of whole characters within `limit` bytes of UTF-8; if not even one fits, of whole scalars.
+  /// Returns the longest prefix of whole characters within `limit` bytes of UTF-8; if not even one fits, of whole
+  /// scalars.
   public static func cut(_ text: String, to limit: Int) -> String {
     if text.utf8.count <= limit { return text }
     var count = 0

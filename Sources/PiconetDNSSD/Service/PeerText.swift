@@ -1,4 +1,4 @@
-/// What a node says about itself in the TXT record of its service (RFC 6763, section 6).
+/// The data of a node in the TXT record of its service (RFC 6763, section 6).
 ///
 /// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for every
 /// pair of discovery info, so that no info can pass for one of our keys. The part of a value that does not fit into its
@@ -34,7 +34,7 @@ public struct PeerText: Sendable, Hashable {
     public static let peer = 32
   }
 
-  /// What is wrong with info, or with the whole text.
+  /// A fault of the info, or of the whole text.
   public enum Failure: Error, Sendable, Hashable {
     /// A key is empty, or has `=` or something other than printable ASCII in it (RFC 6763, section 6.4).
     case badKey(String)

@@ -1,5 +1,5 @@
 /// A name without the differences between ways of typing it: letter case, Unicode form, width, and the forms of spaces,
-/// apostrophes and dashes. It shows who may be meant; only keys prove identity.
+/// apostrophes and dashes. It only suggests which peer is meant; only keys prove identity.
 package struct FoldedName: Hashable, Sendable {
   /// Compared as Swift compares strings, by canonical equivalence.
   package let text: String

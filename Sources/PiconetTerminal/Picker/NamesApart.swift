@@ -1,10 +1,10 @@
-/// Fits names into few columns so that they can be told apart.
+/// Fits names into few columns so that they remain distinguishable.
 enum NamesApart {
   /// How many times names that became the same are tried again.
   private static let rounds = 8
 
-  /// Each name in at most `columns` columns; different ones stay different as far as there is room. They are cut, with
-  /// an ellipsis, in the middle, unless that is where a name differs from another one.
+  /// Returns each name in at most `columns` columns; different ones stay different as far as there is room. They are
+  /// cut, with an ellipsis, in the middle, unless a name differs from another one there.
   static func fitted(_ names: [String], toColumns columns: Int, unicode: Bool) -> [String] {
     var result = names.map { shortened($0, toColumns: columns, unicode: unicode) }
     for _ in 0..<rounds {
@@ -21,7 +21,7 @@ enum NamesApart {
     return result
   }
 
-  /// How many characters all of them begin with.
+  /// Returns the number of characters with which all of them begin.
   private static func commonStart(_ names: [String]) -> Int {
     guard let first = names.first else { return 0 }
     return names.dropFirst().reduce(first.count) { least, name in
@@ -29,7 +29,7 @@ enum NamesApart {
     }
   }
 
-  /// The beginning of a name, and what surrounds its character number `place`.
+  /// Returns the beginning of a name, and the text around its character number `place`.
   private static func showing(_ place: Int, of name: [Character], columns: Int, unicode: Bool) -> String {
     let ellipsis = unicode ? "…" : "..."
     let room = columns - 2 * displayWidth(ellipsis)

@@ -1,43 +1,42 @@
 extension PeerPicker {
-  /// Something that a peer wants, to be answered with yes or no.
+  /// A request of a peer, to be answered with yes or no.
   public struct Question: Hashable, Sendable {
     /// Distinguishes questions that are open at one time.
     public var id: String
-    /// What is asked, such as `Kitchen wants to connect.`; names of peers may be in it as they are.
+    /// The text of the question, such as `Kitchen wants to connect.`; names of peers may be in it as they are.
     public var text: String
 
-    /// A question.
+    /// Creates a question.
     public init(id: String, text: String) {
       self.id = id
       self.text = text
     }
   }
 
-  /// Something that the person did while the list stays open.
+  /// An action of the person while the list stays open.
   @nonexhaustive
   public enum Action: Hashable, Sendable {
     /// Enter, on this peer.
     case picked(id: String)
-    /// The answer to a question; no, too, where more were open than a person can answer.
+    /// The answer to a question; also no, if more were open than a person can answer.
     case answered(question: String, accepts: Bool)
   }
 
   /// The words of a list that depend on its program.
   public struct Words: Hashable, Sendable {
-    /// What Enter does, such as `sends`.
+    /// The effect of Enter, such as `sends`.
     public var enter: String
-    /// What follows "7 not listed", with its comma, such as `, use --to`.
+    /// The text after "7 not listed", with its comma, such as `, use --to`.
     public var unlistedHint: String
 
-    /// Words; the defaults are for a program that connects.
+    /// Creates words; the defaults are for a program that connects.
     public init(enter: String = "connects", unlistedHint: String = "") {
       self.enter = enter
       self.unlistedHint = unlistedHint
     }
   }
 
-  /// Puts a question below the list, behind those that are open. It takes the person's keys until it is answered or
-  /// withdrawn.
+  /// Puts a question below the list, after the open ones. It takes the person's keys until it is answered or withdrawn.
   mutating func ask(_ question: Question) {
     guard !questions.contains(where: { $0.id == question.id }) else { return }
     guard questions.count < TerminalLimits.questions else {
@@ -46,23 +45,23 @@ extension PeerPicker {
     questions.append(question)
   }
 
-  /// The answer is no longer needed.
+  /// Removes a question whose answer is no longer needed.
   mutating func withdraw(question id: String) { questions.removeAll { $0.id == id } }
 
-  /// What has happened since the last call.
+  /// Returns the actions since the last call.
   mutating func takeActions() -> [Action] {
     defer { actions = [] }
     return actions
   }
 
-  /// - Returns: false if the key has nothing to do with the question.
+  /// - Returns: false if the key does not concern the question.
   mutating func answer(_ question: Question, by key: PickerKey) -> Bool {
     let accepts: Bool
     switch key {
     case .letter("y"), .letter("Y"): accepts = true
     case .letter("n"), .letter("N"), .quit: accepts = false
     case .interrupt, .suspend: return false
-    // Nothing else is an answer, and Enter least of all: the person may have been about to pick a peer.
+    // No other key is an answer, Enter least of all: the person may have been about to pick a peer.
     default: return true
     }
     questions.removeFirst()

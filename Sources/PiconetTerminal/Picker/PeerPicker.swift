@@ -6,31 +6,31 @@ import Piconet
 /// picked; if it comes back it takes its old row. The selection stays with its peer, whichever peers come and go:
 /// nothing changes under the person's finger.
 ///
-/// A program that asks once lets the list end with the peers that are picked. One that goes on talking about them
-/// (`staysOpen`) is told of each pick, and may put questions of peers in between, such as whether one may connect.
+/// A program that asks once lets the list end with the picked peers. A program that goes on using the list
+/// (`staysOpen`) is told of each pick, and may show questions of peers in between, such as whether one may connect.
 public struct PeerPicker: Sendable {
-  /// What a row shows of a peer.
+  /// The fields of a peer in a row.
   public struct Peer: Hashable, Sendable {
     /// Distinguishes peers: two programs on one device share a key.
     public var id: String
-    /// The petname, or what the peer calls itself; two may call themselves the same.
+    /// The petname, or the name that the peer gives itself; two peers may give themselves the same.
     public var name: String
     /// The beginning of its fingerprint.
     public var digits: String
-    /// How it stands with us, in a word: `known`, `new`, `blocked`; `connected`.
+    /// The peer's standing, in a word: `known`, `new`, `blocked`; `connected`.
     public var standing: String
-    /// What a person must see before picking it, such as `not the known 'Mum'`; or empty.
+    /// A warning that a person must see before picking it, such as `not the known 'Mum'`; or empty.
     public var warning: String
-    /// What else is known, such as `calls itself 'Printer'`; or empty.
+    /// Further information, such as `calls itself 'Printer'`; or empty.
     public var remark: String
-    /// Best first.
+    /// The peer's transports, best first.
     public var transports: [String]
     /// In dBm.
     public var signalStrength: Int?
-    /// Where it is reached, as people write it; or empty.
+    /// The address where it is reached, as people write it; or empty.
     public var address: String
 
-    /// A peer of which this much is known.
+    /// Creates a peer with these fields.
     public init(
       id: String, name: String, digits: String, standing: String, warning: String = "", remark: String = "",
       transports: [String] = [], signalStrength: Int? = nil, address: String = ""
@@ -47,13 +47,13 @@ public struct PeerPicker: Sendable {
     }
   }
 
-  /// What ended the list.
+  /// The reason why the list has ended.
   enum Outcome: Hashable, Sendable {
     /// At least one.
     case picked(ids: [String])
-    /// The person has done all that there is to do in a list that stays open.
+    /// The person has finished in a list that stays open.
     case finished
-    /// The person wants none of them.
+    /// The person has cancelled.
     case quit
     /// Ctrl-C.
     case interrupted
@@ -64,7 +64,7 @@ public struct PeerPicker: Sendable {
       didSet { if peer.name != oldValue.name { look = NameSkeleton(peer.name) } }
     }
     var isPresent = true
-    /// What its name looks like.
+    /// The skeleton of its name.
     private(set) var look: NameSkeleton
 
     init(_ peer: Peer) {
@@ -73,7 +73,7 @@ public struct PeerPicker: Sendable {
     }
   }
 
-  /// What the list is for, such as `Send to`.
+  /// The purpose of the list, such as `Send to`.
   let title: String
   /// Whether several may be marked.
   let takesSeveral: Bool
@@ -86,26 +86,26 @@ public struct PeerPicker: Sendable {
   private(set) var selection: String?
   /// The ids of the marked rows, in the order in which they were marked.
   private(set) var marked: [String] = []
-  /// What was typed: rows that don't match are hidden.
+  /// The typed filter: rows that don't match are hidden.
   private(set) var filter = ""
   private(set) var outcome: Outcome?
-  /// What was wrong with the last key, such as "Kitchen has gone".
+  /// Why the last key had no effect, such as "Kitchen has gone".
   private(set) var notice: String?
-  /// Peers in sight for which there was no row.
+  /// Peers in sight for which the list had no row.
   private(set) var unlisted: Set<String> = []
 
-  /// What has happened that the program has not been told of yet.
+  /// Actions that the program has not been told of yet.
   var actions: [Action] = []
-  /// What is asked of the person, one after the other.
+  /// Open questions to the person, asked one after the other.
   var questions: [Question] = []
-  /// What stands above the list in place of the title, such as "Waiting for Kitchen"; nil: the title.
+  /// The text above the list in place of the title, such as "Waiting for Kitchen"; nil: the title.
   var remark: String?
-  /// Whether the person may say that all is done.
+  /// Whether the person may finish.
   var isComplete = false
 
-  /// A list without peers.
+  /// Creates a list without peers.
   /// - Parameters:
-  ///   - title: what the list is for, such as `Send to`.
+  ///   - title: the purpose of the list, such as `Send to`.
   ///   - takesSeveral: whether several peers may be marked.
   ///   - staysOpen: whether Enter only reports a pick, and the list goes on. Nothing can be marked then.
   ///   - words: those that depend on the program.
@@ -128,7 +128,7 @@ public struct PeerPicker: Sendable {
     return rows.filter { $0.peer.id == held || Self.matches($0.peer, typed) }
   }
 
-  /// A peer came into sight, or what is known about it changed.
+  /// Notes that a peer came into sight, or that its fields changed.
   mutating func appeared(_ peer: Peer) {
     if let index = rows.firstIndex(where: { $0.peer.id == peer.id }) {
       if peer.id == selection, peer.name != rows[index].peer.name { held = peer.id }

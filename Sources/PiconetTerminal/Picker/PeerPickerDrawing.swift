@@ -54,7 +54,7 @@ extension PeerPicker {
     return "\(title)\(count): " + names.map { displaySafe($0.peer.name, unicode: unicode) }.joined(separator: ", ")
   }
 
-  /// What the last key could not do, or else what keys can do, in as many words as there is room for.
+  /// Returns why the last key had no effect, or else the available keys, in as many words as there is room for.
   private func foot(hidden: Int, columns: Int, unicode: Bool) -> String {
     if let question = questions.first { return Self.foot(question, columns: columns, unicode: unicode) }
     if let notice { return shortened(displaySafe(notice, unicode: unicode), toColumns: columns, unicode: unicode) }
@@ -71,7 +71,7 @@ extension PeerPicker {
     let foots = helps.map { (rest + [$0]).joined(separator: "; ") }
     return foots.first { displayWidth($0) <= columns } ?? shortened(foots[3], toColumns: columns, unicode: unicode)
   }
-  /// A name may be long, and the answers must be there all the same.
+  /// Returns the foot with a question. A name may be long, but the answers must still be visible.
   private static func foot(_ question: Question, columns: Int, unicode: Bool) -> String {
     let answers = columns < 40 ? " [y/n]" : " [y]es / [n]o"
     let room = columns - displayWidth(answers)

@@ -3,7 +3,7 @@ import Piconet
 /// The rows of the peer list as text, each in at most this many columns.
 ///
 /// The name comes first and is cut last: other information is left out from the end as room gets short, the address
-/// first. Only what distinguishes two rows whose names look alike stays beside a name that is cut for it.
+/// first. Only text that distinguishes two rows whose names look alike stays beside a name that is cut for it.
 struct PeerPickerRows {
   private struct Field {
     var text: String
@@ -13,7 +13,7 @@ struct PeerPickerRows {
 
     var width: Int { max(displayWidth(text), columns) }
 
-    /// The width that must be kept for it in any case, including the gap before it.
+    /// The width that must be reserved for it in any case, including the gap before it.
     var owed: Int { isRequired ? displayWidth(text) + PeerPickerRows.gap : 0 }
   }
 
@@ -33,7 +33,7 @@ struct PeerPickerRows {
     self.columns = columns
     fields = Self.fields(rows, columns: columns, unicode: unicode)
     let whole = rows.map { Self.name($0.peer.name, unicode: unicode) }
-    // Names that need more room get it, but not by widening all rows.
+    // Longer names get the room they need, but not by widening all rows.
     let most = max(8, columns / 2)
     nameColumns = whole.map(displayWidth).filter { $0 <= most }.max() ?? 0
     names = Self.fitted(whole, fields, columns: columns, unicode: unicode)
@@ -78,7 +78,7 @@ struct PeerPickerRows {
     return result
   }
 
-  // MARK: Beside the name
+  // MARK: Other fields
 
   /// In the order in which they are shown, and in which they are kept.
   private static func fields(_ rows: [PeerPicker.Row], columns: Int, unicode: Bool) -> [[Field]] {
@@ -104,7 +104,7 @@ struct PeerPickerRows {
     return aligned(texts)
   }
 
-  /// It stays visible however long names are.
+  /// Returns the warning, which stays visible however long names are.
   /// - Parameter room: the room left beside the field that says whether the peer is known.
   private static func warning(_ row: PeerPicker.Row, _ columns: Int, room: Int, _ unicode: Bool) -> String {
     let shown = [name(row.peer.name, unicode: unicode), displaySafe(row.peer.warning, unicode: unicode)]
@@ -122,7 +122,7 @@ struct PeerPickerRows {
     return displaySafe(String(digits.prefix(count ?? digits.count)))
   }
 
-  /// A short field that all rows have gets a column of its own.
+  /// Aligns short fields that all rows have in a separate column.
   private static func aligned(_ fields: [[Field]]) -> [[Field]] {
     var result = fields
     for place in [0, 2, 3, 4] {

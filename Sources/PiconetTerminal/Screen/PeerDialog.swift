@@ -3,23 +3,23 @@ import Glibc
 import Synchronization
 
 /// A dialog about peers with the person at the terminal: a list that changes while it is shown, and questions of peers
-/// below it. Any thread may change it, before and while it runs; it runs once. A process shows one at a time: another
-/// one begins when that has ended.
+/// below it. Any thread may change it, before and while it runs; it runs once. A process shows one dialog at a time:
+/// the next one begins when that has ended.
 public final class PeerDialog: Sendable {
   /// Why the dialog is over.
   @nonexhaustive
   public enum Ending: Hashable, Sendable {
     /// These peers were picked, at least one; not of a list that stays open.
     case picked(ids: [String])
-    /// The person has done all that there is to do.
+    /// The person has finished.
     case finished
-    /// The person wants none of them.
+    /// The person has cancelled.
     case quit
     /// Ctrl-C: the program should end as SIGINT would end it.
     case interrupted
     /// By `close`, or because the calling task was cancelled.
     case closed
-    /// There is no dialog to be had: no terminal, or one that fails, or is used otherwise. With the errno.
+    /// No dialog is possible: there is no terminal, or it fails, or is in use otherwise. With the errno.
     case failed(Int32)
   }
 
@@ -36,29 +36,29 @@ public final class PeerDialog: Sendable {
   /// Whether a person can be asked: standard input and standard error are a terminal, and can be redrawn.
   public static var isPossible: Bool { PeerPickerTerminal.isPossible }
 
-  /// Adds a row, or changes the one of the same id, which is there again if it was gone.
+  /// Adds a row, or changes the one of the same id, which reappears if it had gone.
   public func show(_ peer: PeerPicker.Peer) { updates.post(.appeared(peer)) }
 
-  /// The peer has gone: its row stays, greyed out.
+  /// Notes that the peer has gone: its row stays, greyed out.
   public func peerHasGone(id: String) { updates.post(.vanished(id: id)) }
 
-  /// Asks the person, after the questions that are open. The answer is reported as an action.
+  /// Asks the person, after the open questions. The answer is reported as an action.
   public func ask(_ question: PeerPicker.Question) { updates.post(.asked(question)) }
 
-  /// Takes a question away: its answer is no longer needed.
+  /// Removes a question whose answer is no longer needed.
   public func withdraw(question id: String) { updates.post(.withdrawn(question: id)) }
 
   /// Shows a line above the list in place of its title, such as "Waiting for Kitchen"; nil: the title again.
   public func setRemark(_ text: String?) { updates.post(.remark(text)) }
 
-  /// Whether the person may say now that all is done, with Tab. False at the start.
+  /// Sets whether the person may finish, with Tab. False at the start.
   public func setComplete(_ isComplete: Bool) { updates.post(.completion(isComplete)) }
 
   /// Ends the dialog, if it has not ended yet.
   public func close() { updates.post(.cancelled) }
 
-  /// Shows the dialog until it ends, on a thread of its own. Meanwhile nothing else must write to the terminal.
-  /// - Parameter tell: called on that thread with what the person does while the list stays open. Must return quickly.
+  /// Shows the dialog until it ends, on a separate thread. Meanwhile nothing else may write to the terminal.
+  /// - Parameter tell: called on that thread with the person's actions while the list stays open. Must return quickly.
   public func run(_ tell: @escaping @Sendable (PeerPicker.Action) -> Void = { _ in }) async -> Ending {
     await run(input: STDIN_FILENO, output: .error, traits: nil, tell)
   }
@@ -69,7 +69,7 @@ public final class PeerDialog: Sendable {
     _ tell: @escaping @Sendable (PeerPicker.Action) -> Void
   ) async -> Ending {
     let task = Self.last.withLock { last in
-      // The dialog before gives the terminal back a moment after it was closed.
+      // The previous dialog restores the terminal a moment after it was closed.
       let task = Task { [before = last] in
         await before?.value
         return await show(input, output, traits, readingTime, tell)
@@ -100,7 +100,7 @@ public final class PeerDialog: Sendable {
     return switch outcome {
     case .picked(let ids): .picked(ids: ids)
     case .finished: .finished
-    // A program that does not mind SIGHUP goes on, and nobody is there who wants one of them.
+    // A program that ignores SIGHUP goes on, but no person is left to choose a peer.
     case .quit, .hungUp: .quit
     case .interrupted: .interrupted
     case .cancelled: .closed

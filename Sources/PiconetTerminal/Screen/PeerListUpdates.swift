@@ -2,17 +2,17 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// Carries what is known about peers to the thread that draws the list: a mailbox of limited size, and a descriptor
-/// that becomes readable when there is something in it. Any thread may post.
+/// Carries updates about peers to the thread that draws the list: a mailbox of limited size, and a descriptor that
+/// becomes readable when an update waits. Any thread may post.
 package final class PeerListUpdates: Sendable {
   package enum Update: Hashable, Sendable {
     case appeared(PeerPicker.Peer)
     case vanished(id: String)
     case asked(PeerPicker.Question)
     case withdrawn(question: String)
-    /// What stands above the list; nil: its title.
+    /// The text above the list; nil: its title.
     case remark(String?)
-    /// Whether the person may say that all is done.
+    /// Whether the person may finish.
     case completion(Bool)
     /// The answer is no longer needed.
     case cancelled
@@ -52,7 +52,7 @@ package final class PeerListUpdates: Sendable {
     _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))
   }
 
-  /// What was posted since the last call; `cancelled` comes last.
+  /// Returns the updates since the last call; `cancelled` comes last.
   package func drain() -> [Update] {
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout.size(ofValue: count))
@@ -68,7 +68,7 @@ extension PeerListUpdates.Update {
     case peer(String), question(String), remark, completion, everything
   }
 
-  /// What it is about: a later update of the same subject makes an earlier one needless.
+  /// The subject of an update: a later update of the same subject makes an earlier one needless.
   fileprivate var subject: Subject {
     switch self {
     case .appeared(let peer): .peer(peer.id)

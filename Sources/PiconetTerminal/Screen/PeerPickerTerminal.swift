@@ -15,7 +15,7 @@ package struct PeerPickerTerminal {
     case interrupted
     /// `PeerListUpdates.Update.cancelled` was posted.
     case cancelled
-    /// The terminal was closed: nobody has said anything.
+    /// The terminal was closed without an answer.
     case hungUp
     /// The terminal failed, with this errno.
     case failed(Int32)
@@ -43,7 +43,7 @@ package struct PeerPickerTerminal {
   private var isSuspended = false
   private var sizeShown: TerminalSize?
   private var throttle = ProgressThrottle()
-  /// The question that is on the screen, and since when.
+  /// The question on the screen, and the time since when it is shown.
   private var asked: (id: String, since: ContinuousClock.Instant)?
   private let tell: (PeerPicker.Action) -> Void
   private let readingTime: Duration
@@ -67,7 +67,7 @@ package struct PeerPickerTerminal {
     isatty(STDIN_FILENO) == 1 && TerminalTraits(descriptor: STDERR_FILENO).canRedraw
   }
 
-  /// Blocks the calling thread until there is an outcome; call it on a thread of its own (`onItsOwnThread`).
+  /// Blocks the calling thread until there is an outcome; call it on a separate thread (`onItsOwnThread`).
   package mutating func run() -> Outcome {
     guard begin() else { return failure(errno) }
     defer { end() }
@@ -112,12 +112,12 @@ package struct PeerPickerTerminal {
     piconet_terminal_restore()
   }
 
-  /// Stops the process as Ctrl-Z does elsewhere, and shows the list again when it continues. If nobody could continue
-  /// it, the system ignores the signal.
+  /// Stops the process as Ctrl-Z does elsewhere, and shows the list again when it continues. If no process could
+  /// continue it, the system ignores the signal.
   private mutating func suspend() -> Bool {
     isSuspended = false
     end()
-    // As the terminal would do it: all of a pipeline or a script stops.
+    // As the terminal would do it: all processes of a pipeline or a script stop.
     kill(0, SIGTSTP)
     // Another thread may see the signal first; nothing must be drawn before that.
     _ = poll(nil, 0, Self.stopWait)
@@ -126,7 +126,7 @@ package struct PeerPickerTerminal {
     return begin()
   }
 
-  /// True if the person no longer needs to be asked.
+  /// Returns true if the person no longer needs to be asked.
   private mutating func apply(_ updates: [PeerListUpdates.Update]) -> Bool {
     for update in updates {
       switch update {
@@ -151,7 +151,7 @@ package struct PeerPickerTerminal {
     isStale = true
   }
 
-  /// Whether the person can have pressed the key knowing what is asked.
+  /// Returns whether the person can have read the question before pressing the key.
   private func isMeant(_ key: PickerKey, at now: ContinuousClock.Instant) -> Bool {
     guard let question = picker.questions.first, key != .interrupt, key != .suspend else { return true }
     guard let asked, asked.id == question.id else { return false }
@@ -169,7 +169,7 @@ package struct PeerPickerTerminal {
     return nil
   }
 
-  /// Draws what changed, but no more than 10 times a second: peers may come in floods. Returns how long to wait at most
+  /// Draws changes, but no more than 10 times a second: peers may come in floods. Returns how long to wait at most
   /// before the next look.
   private mutating func drawIfDue() -> Duration {
     let size = TerminalSize.of(descriptor: output.descriptor)
@@ -183,7 +183,7 @@ package struct PeerPickerTerminal {
     return Self.idleWait
   }
 
-  /// - Parameter start: the sequence that moves to the first line; nil: to where it was.
+  /// - Parameter start: the sequence that moves to the first line; nil: to its former place.
   private mutating func draw(_ size: TerminalSize, at start: String?) {
     let lines = picker.lines(size: size, unicode: traits.unicode)
     var text = start ?? (linesShown > 0 ? "\u{1B}[\(linesShown)A\r" : "\r")

@@ -1,14 +1,14 @@
 import CPiconetSystem
 import Glibc
 
-/// What a person types at a terminal, line by line, until one is an answer or none is needed any more.
+/// The lines that a person types at a terminal, until one is an answer or no answer is needed any more.
 package final class TerminalLines: Sendable {
   package enum Outcome<Answer: Sendable>: Sendable {
     case answer(Answer)
     /// By Ctrl-D.
     case inputEnded
     case cancelled
-    /// The terminal was closed: nobody has said anything.
+    /// The terminal was closed without an answer.
     case hungUp
   }
 
@@ -32,11 +32,11 @@ package final class TerminalLines: Sendable {
     _ = write(wake, &one, MemoryLayout.size(ofValue: one))
   }
 
-  /// Throws away what has been typed so far.
+  /// Discards what has been typed so far.
   package func flush() { tcflush(input, TCIFLUSH) }
 
-  /// Blocks its thread.
-  /// - Parameter answer: the answer in a line; nil if there is none, and the next line is read.
+  /// Reads lines until one is an answer; blocks its thread.
+  /// - Parameter answer: returns the answer in a line; nil if it has none, and the next line is read.
   package func first<Answer>(_ answer: (String) -> Answer?) -> Outcome<Answer> {
     var line: [UInt8] = []
     while true {

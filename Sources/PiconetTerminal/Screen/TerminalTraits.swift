@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// What the terminal behind a descriptor can do.
+/// The capabilities of the terminal behind a descriptor.
 package struct TerminalTraits: Hashable, Sendable {
   /// Whether lines may be redrawn: it is a terminal, and not a dumb one.
   package var canRedraw: Bool
@@ -26,7 +26,7 @@ package struct TerminalTraits: Hashable, Sendable {
   }
 }
 
-/// The size of a terminal, asked for at each drawing: cheaper than handling SIGWINCH, and never out of date.
+/// The size of a terminal, read at each drawing: cheaper than handling SIGWINCH, and never out of date.
 package struct TerminalSize: Hashable, Sendable {
   package var columns: Int
   package var rows: Int
