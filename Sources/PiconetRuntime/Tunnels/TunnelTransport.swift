@@ -229,7 +229,7 @@ private final class TunnelEndpoint: LinkEndpoint {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite {
-    // The reader is told what is behind its end.
+    // The reader learns of the end; bytes written after it are discarded.
     if end != nil { return .bytes(bytes.count) }
     let count = min(bytes.count, traits.largestWrite - pendingCount)
     guard count > 0 else { return .wouldBlock }
