@@ -21,7 +21,7 @@ struct CatProgram: Sendable {
     case link(PiconetError)
     case input(Int32)
     case output(Int32)
-    /// Our output has no reader any more: not a failure of ours.
+    /// Our output no longer has a reader: not a failure of this program.
     case readerGone
     case interrupted
   }
@@ -49,7 +49,7 @@ struct CatProgram: Sendable {
     }
   }
 
-  /// The first peer that is accepted; others are told that the session is full. It goes on listening: a link may be
+  /// Waits for the first accepted peer; others are told that the session is full. It goes on listening: a link may be
   /// lost, and come back.
   private func wait(_ node: Node) async -> Member? {
     guard await link.listen(node) else { return nil }
@@ -85,7 +85,7 @@ struct CatProgram: Sendable {
           reach.tell(change)
           guard case .left(member, let error) = change else { continue }
           progress.change { if !$0.gotEnd || !$0.sentEnd { $0.failure = $0.failure ?? .link(error) } }
-          // What came before is still read; then the messages end.
+          // Messages that came before are still read; then the messages end.
           await node.stop()
         }
       }
@@ -94,7 +94,8 @@ struct CatProgram: Sendable {
           let failure = await send(input, to: member)
           progress.change { $0.sentEnd = failure == nil }
           if let failure { progress.change { $0.failure = $0.failure ?? failure } }
-          // A failure here ends the other direction too, unless the link is down: then what has come is still written.
+          // A failure here ends the other direction too, unless the link is down: the bytes that have come are then
+          // still written.
           if let failure, case .link = failure { return }
           if failure != nil { await node.stop() }
         }

@@ -1,7 +1,7 @@
 import Piconet
 import PiconetTerminal
 
-/// What `piconet ping` and `piconet cat` have in common: one peer, or waiting for one.
+/// The common arguments of `piconet ping` and `piconet cat`: one peer, or waiting for one.
 struct LinkArguments: Hashable, Sendable {
   /// nil: the only peer in sight, or the one that the person picks.
   var target: DialTarget?
@@ -10,7 +10,7 @@ struct LinkArguments: Hashable, Sendable {
   /// Where TCP listens; nil: every address, any free port.
   var listen: HostAndPort?
   var accept: AcceptPolicy = .ask
-  /// The peer's code; with `listens` the one by which unknown peers get in. nil: none.
+  /// The peer's code; with `listens` the code with which unknown peers get in. nil: none.
   var code: CodeOption?
   /// nil: the host's name.
   var name: String?
@@ -34,7 +34,7 @@ struct LinkArguments: Hashable, Sendable {
   }
 }
 
-/// Who is meant by the operand of `piconet ping` and `piconet cat`.
+/// The peer that the operand of `piconet ping` and `piconet cat` means.
 enum DialTarget: Hashable, Sendable, CustomStringConvertible {
   case place(DialPlace)
   case peer(Recipient)
@@ -49,7 +49,7 @@ enum DialTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whatever looks like an address is one; a peer with such a name has to be given by its fingerprint.
+  /// Takes any text that looks like an address as one; a peer with such a name has to be given by its fingerprint.
   init(_ argument: OptionArgument) throws(UsageError) {
     if let place = try? DialPlace(argument) {
       self = .place(place)
@@ -113,7 +113,7 @@ func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option
     + reachOptions(sessionHelp: "only peers of the session called ID (default: this command's own)", codeHelp: code)
 }
 
-/// The options of a command that reaches a peer, and waits for none.
+/// Returns the options of a command that reaches a peer, and waits for none.
 func reachOptions<Arguments: LinkCommandArguments>(sessionHelp: String, codeHelp: String) -> [Option<Arguments>] {
   let options: [Option<Arguments>] = [
     Option(

@@ -1,6 +1,6 @@
 import Piconet
 
-/// The node of `piconet ping`, `cat` and `relay`, and how it reaches the other end.
+/// The node of `piconet ping`, `cat` and `relay`, and its way to the other end.
 struct PeerLink: Sendable {
   let arguments: LinkArguments
   let environment: ProgramEnvironment
@@ -9,13 +9,13 @@ struct PeerLink: Sendable {
   let usualSession: String
   /// The program whose rights of known peers count.
   let program: String
-  /// What a peer that invites us wants, worded for the question.
+  /// The wish of a peer that invites us, worded for the question.
   let purpose: String
-  /// What has to run on the peer, for a person who has found none; nil: this command with --listen.
+  /// The program that has to run on the peer, for a person who has found none; nil: this command with --listen.
   var counterpart: String?
   /// Whether a name that a program advertises for its objects means its device, too.
   var takesAdvertisedNames = false
-  /// How much the node passes on between its members; nil: nothing.
+  /// How much the node relays for its members; nil: nothing.
   var relaying: RelayQuotas?
 
   private var right: String { "push:\(program)" }
@@ -26,7 +26,7 @@ struct PeerLink: Sendable {
 
   private var address: DialPlace? { if case .place(let place) = arguments.target { place } else { nil } }
 
-  /// Starts a node, hands it to `body`, and stops it; says what went wrong.
+  /// Starts a node, hands it to `body`, and stops it; reports failures.
   func run(capacity: Int, _ body: (Node) async -> Void) async {
     guard console.accepts(arguments.transport, address: address) else { return }
     do throws(PiconetError) {
@@ -68,7 +68,7 @@ struct PeerLink: Sendable {
 
   // MARK: Reaching a peer
 
-  /// The peer that was named, once it has accepted; nil: it failed, which has been reported.
+  /// Returns the peer that was named, once it has accepted; nil: it failed, which has been reported.
   func reach(_ node: Node) async -> Member? {
     do throws(TransferFailure) {
       let code = try await arguments.code?.wanted(console)
@@ -111,7 +111,7 @@ struct PeerLink: Sendable {
 
   // MARK: Being reached
 
-  /// Listens, and says where; false: it can't, which has been reported.
+  /// Listens, and reports where; false: it can't, which has been reported.
   func listen(_ node: Node) async -> Bool {
     if let codes = codes(node), await !codes.begin() { return false }
     do throws(PiconetError) {
@@ -132,7 +132,7 @@ struct PeerLink: Sendable {
         + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")))
   }
 
-  /// Whom it accepts besides those who prove the code.
+  /// The peers that it accepts besides those that prove the code.
   private var policy: AcceptPolicy { arguments.code == nil ? arguments.accept.possible(console, right: right) : .known }
 
   private func codes(_ node: Node) -> CodeDesk? {
@@ -177,7 +177,7 @@ struct PeerLink: Sendable {
     }
   }
 
-  /// - Parameter suppressed: how many before went unreported; nil: this one does, too.
+  /// - Parameter suppressed: the number of unreported arrivals before; nil: this one is not reported either.
   func welcome(_ member: Member, in node: Node, suppressed: Int? = 0) async {
     let peer = member.proven
     if let suppressed { console.noteConnected(peer, environment.naming, suppressed: suppressed) }

@@ -5,7 +5,7 @@ struct PingStatistics: Sendable {
   private var shortest = Duration.zero
   private var longest = Duration.zero
   private var total = Duration.zero
-  /// Pings that have not come back; only the latest, since the remote side may take pings and never answer.
+  /// Pings without an answer; only the latest, since the remote side may take pings and never answer.
   private var waiting: [UInt64: ContinuousClock.Instant] = [:]
   /// The most pings that are waited for.
   static let waitingLimit: UInt64 = 1 << 14
@@ -13,8 +13,8 @@ struct PingStatistics: Sendable {
   /// Whether the last ping has been sent.
   private(set) var hasSentAll = false
 
-  /// Nothing more can come back. Once true, it stays so: an answer to the ping before the last one does not end the
-  /// wait for the last, whenever it is looked at.
+  /// Whether no further answer can come. Once true, it stays so: an answer to the ping before the last one does not end
+  /// the wait for the last.
   var isComplete: Bool { hasSentAll && waiting.isEmpty }
 
   mutating func sendNoMore() { hasSentAll = true }
@@ -27,7 +27,7 @@ struct PingStatistics: Sendable {
     return sent
   }
 
-  /// The round trip; nil for an answer that was not asked for, or has come before.
+  /// Notes an answer and returns the round trip; nil for an answer that was not requested, or has come before.
   mutating func receive(_ number: UInt64, at now: ContinuousClock.Instant) -> Duration? {
     guard let start = waiting.removeValue(forKey: number) else { return nil }
     let time = now - start
@@ -38,7 +38,7 @@ struct PingStatistics: Sendable {
     return time
   }
 
-  /// The latest ping was given up before its answer was due: it is not lost.
+  /// Withdraws the latest ping, which ended before its answer was due: it is not lost.
   mutating func takeBack(_ number: UInt64) {
     guard number == sent, waiting.removeValue(forKey: number) != nil else { return }
     sent -= 1

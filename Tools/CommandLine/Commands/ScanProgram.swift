@@ -1,7 +1,8 @@
 import Piconet
 import PiconetActors
 
-/// `piconet scan` and `piconet browse`: a node that searches for each session, and what changes in its list of peers.
+/// `piconet scan` and `piconet browse`: a node that searches for each session, and reports changes of its list of
+/// peers.
 struct ScanProgram: Sendable {
   let arguments: ScanArguments
   let environment: ProgramEnvironment
@@ -11,7 +12,7 @@ struct ScanProgram: Sendable {
   /// What has failed: the sessions' nodes mostly fail for the same reason.
   private let failures = Guarded<Set<TransferFailure>>([])
 
-  /// What happened between two lists of peers, in the order of the lists.
+  /// A change between two lists of peers, in the order of the lists.
   enum Change: Hashable {
     case found(Peer)
     case changed(Peer)

@@ -1,7 +1,7 @@
 import Piconet
 import PiconetTerminal
 
-/// What `piconet trust` was asked to do, from its words.
+/// The request to `piconet trust`, from its words.
 enum TrustCommand: Hashable, Sendable {
   case list
   case add(name: String, PeerID)
@@ -132,14 +132,14 @@ enum TrustCommand: Hashable, Sendable {
   }
 }
 
-/// How the person names a known peer: by its name here, as `imagesend --to` takes it, or by 12 digits or more of its
+/// A person's reference to a known peer: its name here, as `imagesend --to` takes it, or 12 digits or more of its
 /// fingerprint.
 struct PeerReference: Hashable, Sendable {
   let text: String
 
   init(_ word: LocalPath) { text = word.readable }
 
-  /// All peers that it may mean: letter case counts only where two names differ by nothing else, and a device may have
+  /// Returns all peers that it may mean. Letter case counts only if two names differ by nothing else. A device may have
   /// been remembered under a name that equals another one's digits.
   func matches(in known: KnownPeers) -> [KnownPeer] {
     let names = Dictionary(grouping: known.entries, by: \.name).mapValues { Set($0.map(\.id.description)) }

@@ -3,8 +3,8 @@ import Glibc
 import PiconetTerminal
 import Synchronization
 
-/// Another program in a process of its own that may do no more than compute: it reads its own files and one input, and
-/// writes to what it is given. Landlock keeps it from all other files, and seccomp leaves it the system calls on a list
+/// Another program in a separate process that may only compute: it reads its own files and one input, and writes to the
+/// given output. Landlock keeps it from all other files, and seccomp allows it only the system calls on a list
 /// (confined-calls.c). It ends with this program, however that ends.
 struct ConfinedProcess: Sendable {
   enum Outcome: Hashable, Sendable {
@@ -56,7 +56,7 @@ struct ConfinedProcess: Sendable {
     return outcome ?? .failed(ErrorNumber.text(EAGAIN))
   }
 
-  /// The process as long as it may be killed: after it was waited for, its number may be another's.
+  /// The process as long as it may be killed: once it was waited for, its number may belong to another process.
   private final class Life: Sendable {
     private struct State {
       var process: pid_t?
@@ -81,7 +81,7 @@ struct ConfinedProcess: Sendable {
       }
     }
 
-    /// Once it has ended.
+    /// Waits until it has ended.
     /// - Returns: as waitpid(2) gives it.
     func wait(_ process: pid_t) -> Int32 {
       state.withLock { state in
@@ -151,7 +151,7 @@ struct ConfinedProcess: Sendable {
     }
   }
 
-  /// Until it has ended, by itself or by force.
+  /// Follows the process until it has ended, by itself or by force.
   private func follow(
     _ process: pid_t, _ life: Life, results: Int32?, atMost limit: Int, errors: Int32
   ) -> Outcome {
@@ -208,7 +208,7 @@ struct ConfinedProcess: Sendable {
     }
   }
 
-  /// Reads what is there, or a piece of it: more may come as fast as it is read.
+  /// Reads the bytes that have arrived, or a piece of them: more may come as fast as they are read.
   /// - Returns: whether there was no more than that in all; the rest is dropped.
   @discardableResult
   private static func read(_ descriptor: Int32, into bytes: inout [UInt8], atMost limit: Int) -> Bool {

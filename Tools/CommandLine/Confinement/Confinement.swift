@@ -1,9 +1,9 @@
 import CPiconetSystem
 import Glibc
 
-/// A program that talks to strangers gives up writing anywhere but where it has to, with Landlock (landlock(7)): a
-/// fault in it can then do harm only in these places. Reading is not restricted, nor are sockets, among them those of
-/// D-Bus and of the service manager, and descriptors that are already open.
+/// Restricts the places where a program that talks to strangers may write, with Landlock (landlock(7)): a fault in it
+/// can then do harm only in these places. Reading is not restricted. Neither are sockets, including those of D-Bus and
+/// of the service manager, nor descriptors that are already open.
 package enum Confinement {
   package enum Outcome: Hashable, Sendable {
     case confined
@@ -13,8 +13,9 @@ package enum Confinement {
     case failed(String)
   }
 
-  /// For good. It holds for the calling thread and for what that starts from now on, so call it before there is any
-  /// other. A place that is not there is left out, and nothing can be made in its place.
+  /// Restricts the process for good. It holds for the calling thread and for threads and processes that it starts from
+  /// now on, so call it before there are other threads. A place that does not exist is left out, and nothing can be
+  /// created there.
   package static func begin(_ places: WritablePlaces) -> Outcome {
     let version: Int32
     switch LandlockSupport.current {
@@ -28,7 +29,7 @@ package enum Confinement {
     for (paths, isDirectory) in [(places.directories, true), (places.files, false)] {
       for path in paths {
         let result = path.withCString { piconet_landlock_allow(rules, rights, $0, isDirectory) }
-        // Without the rule for a place that is there, nothing could be stored in it, and no one would know why.
+        // Without the rule for an existing place, nothing could be stored in it, and no one would know why.
         guard result < 0, ![ENOENT, ENOTDIR, EACCES].contains(errno) else { continue }
         return .failed(ErrorNumber.text(errno))
       }

@@ -1,16 +1,16 @@
 extension DoctorFacts {
-  /// What the facts mean, beginning with those on which others depend; ends with the conclusion.
+  /// The meaning of the facts, beginning with those on which others depend; ends with the conclusion.
   var findings: [Finding] {
     let bluetooth = kernelFindings + adapterFindings + switchFindings + daemonFindings + permissionFindings
     let network = networkFindings
     return bluetooth + network + knownPeersFindings + confinementFindings + [verdict]
   }
 
-  /// Whether the kernel and an adapter are there at all.
+  /// Whether the kernel supports Bluetooth and has an adapter at all.
   private var hasBluetooth: Bool { hasBluetoothBuild && l2capFailure == nil && !adapters.isEmpty }
 
-  /// Others are found through bluetoothd. Where it is not there, the headless way takes its place; it does not take the
-  /// place of one that is there and does not answer.
+  /// Whether others can be found: through bluetoothd, or the headless way without it. The headless way does not replace
+  /// a bluetoothd that runs and does not answer.
   private var hasFinder: Bool { bus == .answered || hasNetAdmin && hasNetRaw && !isDaemonInTheWay }
 
   private var isDaemonInTheWay: Bool {
@@ -18,7 +18,7 @@ extension DoctorFacts {
     return isDaemonRunning == true && bus == .refused("org.freedesktop.DBus.Error.AccessDenied")
   }
 
-  /// Whether bluetoothd is there and answers nobody.
+  /// Whether bluetoothd runs, but does not answer any program.
   private var isDaemonMute: Bool {
     if isDaemonStopped { return true }
     return switch bus {
@@ -36,17 +36,17 @@ extension DoctorFacts {
     usableInterfaces.contains { !$0.isLoopback && !multicast.blockedInterfaces.contains($0.name) }
   }
 
-  /// Whether there is a network on which others may be.
+  /// Whether a network exists on which others may be.
   var hasNetwork: Bool { usableInterfaces.contains { !$0.isLoopback } }
 
   private var canUseTCP: Bool { usableInterfaces.contains { !$0.isLoopback && multicast.isOpen(on: $0) } }
 
-  /// Obstacles that may pass by themselves: programs switch on adapters that are off, and a bluetoothd that has much to
-  /// do may answer late. They are told when they are seen twice.
+  /// Obstacles that may pass by themselves: programs switch on adapters that are off, and a busy bluetoothd may answer
+  /// late. They are reported when they are seen twice.
   static let passingObstacles: Set<String> = ["adapter.down", "dbus.silent", "dbus.failed"]
 
-  /// What keeps peers from being found over Bluetooth, as a cause rather than a consequence; nil: nothing that can be
-  /// seen here.
+  /// Returns what keeps peers from being found over Bluetooth, as a cause rather than a consequence; nil: no visible
+  /// obstacle.
   /// - Parameter adapter: the only one that counts, by its name or its address; nil: any.
   func bluetoothObstacle(of adapter: String?) -> Finding? {
     var facts = self

@@ -1,4 +1,4 @@
-/// What was seen of this machine; `findings` says what it means. A value that is nil could not be seen.
+/// The observed facts about this machine; `findings` interprets them. A value that is nil could not be observed.
 struct DoctorFacts: Hashable, Sendable {
   struct Adapter: Hashable, Sendable {
     /// `hci0`.
@@ -11,7 +11,7 @@ struct DoctorFacts: Hashable, Sendable {
     var hasBREDR = true
     /// As bluetoothd says.
     var isPowered: Bool?
-    /// As bluetoothd says: whether a pairing agent is registered, or somebody has made it so.
+    /// Reported by bluetoothd: whether a pairing agent is registered, or a program has made it pairable.
     var isPairable: Bool?
     /// How many more LE advertisements bluetoothd takes.
     var advertisements: Int?
@@ -27,7 +27,7 @@ struct DoctorFacts: Hashable, Sendable {
   }
 
   enum Bus: Hashable, Sendable {
-    /// Nothing listens at the socket, or there is none: the system's words.
+    /// Nothing listens at the socket, or the socket does not exist: the system's words.
     case unreachable(String)
     /// The call to bluetoothd failed with this D-Bus error.
     case refused(String)
@@ -49,7 +49,7 @@ struct DoctorFacts: Hashable, Sendable {
 
   /// The file of the devices that are remembered.
   enum KnownPeers: Hashable, Sendable {
-    /// This includes that there is none yet.
+    /// Also used if the file does not exist yet.
     case readable
     /// The parts of it that can't be read, as `PATH:LINE: REASON`.
     case damaged([String])
@@ -73,7 +73,7 @@ struct DoctorFacts: Hashable, Sendable {
 
   // bluetoothd
   var isDaemonRunning: Bool?
-  /// Whether a signal or a debugger has stopped it: it runs, and answers nobody.
+  /// Whether a signal or a debugger has stopped it: it runs, but does not answer any program.
   var isDaemonStopped = false
   /// The D-Bus error with which bluetoothd refuses this user's profile.
   var profileRefusal: String?

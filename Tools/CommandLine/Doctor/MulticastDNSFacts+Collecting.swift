@@ -40,7 +40,7 @@ extension MulticastDNSFacts {
     return result == 0 ? nil : ErrorNumber.text(errno)
   }
 
-  /// Whether somebody here has the port, as proc(5) writes it.
+  /// Whether a program on this machine has the port, as proc(5) lists it.
   private static var isPortUsed: Bool {
     ["udp", "udp6"].contains {
       SystemFile.text("/proc/thread-self/net/\($0)", atMost: 1 << 20)?.contains(":14E9 00000000") ?? false
@@ -50,9 +50,9 @@ extension MulticastDNSFacts {
   private static let port: UInt16 = 5353
   private static let group: UInt32 = 0xE000_00FB
 
-  /// Whether the system refuses what is to leave by this interface for the group. With a time to live of 0 a packet
-  /// passes a firewall's output rules and never leaves the machine (ip_mc_output drops it), and without its loop nobody
-  /// here gets it.
+  /// Whether the system refuses packets for the group on this interface. With a time to live of 0 a packet passes a
+  /// firewall's output rules and never leaves the machine (ip_mc_output drops it). Without its loop no program here
+  /// gets it.
   private static func isBlocked(_ interface: String) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }

@@ -1,8 +1,8 @@
 import Piconet
 
-/// What was seen of Multicast DNS on this machine.
+/// The observed facts about Multicast DNS on this machine.
 struct MulticastDNSFacts: Hashable, Sendable {
-  /// Whether Avahi takes the place of our own responder where the port can't be shared.
+  /// Whether Avahi replaces our own responder if the port can't be shared.
   enum Avahi: Hashable, Sendable {
     /// The port can be shared.
     case notAsked
@@ -17,7 +17,7 @@ struct MulticastDNSFacts: Hashable, Sendable {
   var avahi = Avahi.notAsked
   /// Whether a program of Piconet's runs, which would be a member of the group on each interface.
   var isPiconetRunning = false
-  /// The interfaces on which anything hears the group over IPv4; nil: it can't be told.
+  /// The interfaces on which a program hears the group over IPv4; nil: unknown.
   var heardOnIPv4: Set<String>?
   /// The same over IPv6.
   var heardOnIPv6: Set<String>?

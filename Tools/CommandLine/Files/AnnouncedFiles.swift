@@ -1,13 +1,13 @@
-/// What a sender says about its files when it invites, before a byte of their content goes: how many, how large, and
-/// the names of the first. It travels as the invitation's context, as lines of text:
+/// The description of a sender's files in its invitation, before a byte of their content goes: their number, their
+/// size, and the names of the first. It travels as the invitation's context, as lines of text:
 ///
 ///     piconet-files 1
 ///     432 1200000000 whole
 ///     3200000 holiday/IMG_0001.jpg
 ///
-/// A sender that had not counted all of them when it invited writes `partial` in place of `whole`, and its figures are
-/// those so far. A fourth word may have pictures of the first (`ContactSheet`). What else follows the third word is for
-/// later versions, and passed over.
+/// A sender that had not counted all of them when it invited writes `partial` in place of `whole`, and the figures
+/// counted so far. A fourth word may have pictures of the first files (`ContactSheet`). Further text after the third
+/// word belongs to later versions, and is ignored.
 struct AnnouncedFiles: Hashable, Sendable {
   struct File: Hashable, Sendable {
     /// With the folders that it is to be stored below.
@@ -21,7 +21,7 @@ struct AnnouncedFiles: Hashable, Sendable {
   var isWhole = false
   /// The first of them.
   var first: [File] = []
-  /// What some of those look like. Its places are less than the number of `first`.
+  /// Pictures of some of them. Its places are less than the number of `first`.
   var sheet: ContactSheet?
 
   /// What an invitation can carry (wire-format.md), and what is kept of it.
@@ -56,7 +56,7 @@ struct AnnouncedFiles: Hashable, Sendable {
     return (text, first.count)
   }
 
-  /// What a receiver may know before a person has confirmed who it is: how many there are, and how large.
+  /// The part that a receiver may know before a person has confirmed the sender: the number of files, and their size.
   var withoutNames: AnnouncedFiles {
     var files = self
     files.first = []
@@ -66,7 +66,7 @@ struct AnnouncedFiles: Hashable, Sendable {
 
   init() {}
 
-  /// Reads what a peer has written; nil if it has written nothing, or not this.
+  /// Reads a peer's text; nil if it is empty, or malformed.
   init?(_ context: [UInt8]) {
     guard context.count <= Self.byteLimit, let text = String(validating: context, as: UTF8.self) else { return nil }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -83,7 +83,7 @@ struct AnnouncedFiles: Hashable, Sendable {
     }
     guard first.count <= files else { return nil }
     (self.files, self.bytes, isWhole) = (files, bytes, words[2] == "whole")
-    // One that is not as it has to be is no reason to show nothing.
+    // A malformed sheet is no reason to show nothing.
     if words.count > 3, let sheet = ContactSheet(word: words[3]), let last = sheet.places.last, last < first.count {
       self.sheet = sheet
     }

@@ -2,13 +2,13 @@ import Glibc
 import Piconet
 import Synchronization
 
-/// The file that both programs keep the digests of unchanged files in, `digests` in this user's cache folder: it can be
-/// removed at any time, and what is wrong with it costs reading, nothing else.
+/// The file in which both programs keep the digests of unchanged files, `digests` in this user's cache folder. It can
+/// be removed at any time; a fault in it costs only reading.
 ///
-/// A run reads it once, and replaces it as a whole. Of two programs that do so at once the later one's counts, with
-/// what it found of the other's: entries may be lost, and are made again. Any thread may use it.
+/// A run reads it once, and replaces it as a whole. If two programs do so at once, the later one's counts, with the
+/// entries of the other that it found: entries may be lost, and are made again. Any thread may use it.
 final class DigestCacheFile: Sendable {
-  /// So many new digests are written without waiting for the end, which a killed program does not come to.
+  /// This many new digests are written without waiting for the end, which a killed program does not reach.
   static let batch = 1_024
 
   let folder: LocalPath
@@ -101,7 +101,7 @@ final class DigestCacheFile: Sendable {
     return Self.refusal(status, isFolder: true)
   }
 
-  /// Why it is not believed: what others may write they may have made up.
+  /// Returns why it is not trusted: if others may write it, they may have made up its contents.
   private static func refusal(_ status: stat, isFolder: Bool) -> String? {
     guard status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
       return isFolder ? "not a folder" : "not a file"
@@ -131,8 +131,8 @@ final class DigestCacheFile: Sendable {
     guard descriptor >= 0 else { return text(errno) }
     // Only then: the lock goes with the descriptor.
     defer { close(descriptor) }
-    // Whoever has the lock is just writing, and what is new here waits for the next time, or is made again. A file that
-    // a program left behind when it was killed is written over.
+    // A program that holds the lock is writing just now; new digests here wait for the next time, or are made again. A
+    // file that a killed program left behind is overwritten.
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? nil : text(errno) }
     var (status, now) = (stat(), stat())
     guard fstat(descriptor, &status) == 0, new.withCString({ lstat($0, &now) }) == 0, status.st_ino == now.st_ino else {

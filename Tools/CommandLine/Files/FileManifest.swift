@@ -1,6 +1,6 @@
 import Piconet
 
-/// Files that a sender asks about before it offers them: which of them has the receiver already? One message in channel
+/// Files about which a sender asks, before it offers them, which ones the receiver has already. One message in channel
 /// 0 (wire-format.md, section 16), as lines of text:
 ///
 ///     piconet-manifest 1 7
@@ -64,8 +64,8 @@ struct FileManifest: Hashable, Sendable {
   }
 }
 
-/// What a receiver answers: a line for each file, `=` if it has it under the name that it was asked for by, `+` and the
-/// path below its directory if under another, `-` if it has it not.
+/// The answer of a receiver: a line for each file. `=`: it has the file under the requested name. `+` and the path
+/// below its directory: under another name. `-`: it does not have it.
 ///
 ///     piconet-manifest-answer 1 7
 ///     =
@@ -81,13 +81,14 @@ struct ManifestAnswer: Hashable, Sendable {
   let number: UInt64
   var outcomes: [Outcome] = []
 
-  /// An answer without names that has more lines than a manifest, or a longer name than any receiver stores, is none.
+  /// The limit for an answer without names. An answer with more lines than a manifest, or a longer name than any
+  /// receiver stores, is invalid.
   private static let byteLimit = 95 << 10
   private static let mark = "piconet-manifest-answer 1 "
 
   init(number: UInt64, outcomes: [Outcome] = []) { (self.number, self.outcomes) = (number, outcomes) }
 
-  /// As one message; a path for which there is no room is left away, and its file counts as absent.
+  /// Returns the answer as one message; a path for which there is no room is left out, and its file counts as absent.
   func encoded(atMost limit: Int = byteLimit) -> [UInt8] {
     var text = Array("\(Self.mark)\(number)\n".utf8)
     for (index, outcome) in outcomes.enumerated() {

@@ -14,7 +14,7 @@ import Piconet
 /// and, if files of several operands may have the same name, or with `isFlat`, a number for each name; of several
 /// operands also which files were left out.
 struct FileWalk: Sendable {
-  /// What becomes of files in directories whose names, or those of directories below the named one, begin with a dot.
+  /// The treatment of files in directories whose names, or those of directories below the named one, begin with a dot.
   enum Hidden: Hashable, Sendable {
     case sent
     /// Counted among `leftOut`, as far as they would be sent.
@@ -179,7 +179,8 @@ struct FileWalk: Sendable {
     return step(name, found, folder: Folder(), siblings: nil, content: input.content)
   }
 
-  /// A file that was not named: it is sent if it is what its name says, and nothing is said if not.
+  /// Steps to a file that was not named: it is sent if its content matches its name, and otherwise ignored without a
+  /// report.
   private mutating func companion(_ path: LocalPath) -> Step? {
     guard let status = try? Self.status(of: path), let found = try? Self.inspect(path, status),
       found.kind == .xmp || found.kind?.isVideo == true
@@ -198,7 +199,7 @@ struct FileWalk: Sendable {
     let name = level.names[level.next]
     let path = level.path.appending(name)
     if DirectoryNames.isHidden(name) || level.isCounted {
-      // A part of a photo that a receiver has left here is none.
+      // A partial file that a receiver has left here is not part of a photo.
       guard !ReceivingDirectory.isReserved(name) else { return nil }
       if options.hidden != .sent {
         count(path, below: level.folder, name)
@@ -237,8 +238,8 @@ struct FileWalk: Sendable {
     if operands.count < 2 || leftOutFiles.insert(found.identity).inserted { leftOut.add(kind) }
   }
 
-  /// Counts a hidden file if it would be sent, or enters a directory to count those in it. What is wrong with any of
-  /// them is no failure.
+  /// Counts a hidden file if it would be sent, or enters a directory to count those in it. A fault of any of them is no
+  /// failure.
   private mutating func count(_ path: LocalPath, below folder: Folder, _ name: [UInt8]) {
     guard looks < options.looks else { return leftOut.passedOverHidden() }
     looks += 1

@@ -19,7 +19,7 @@ struct GatheredFile: Hashable, Sendable {
   /// Where it is offered if a receiver's disk does not take a character of its name or folder; nil: they have no such
   /// character.
   var onCards: CardPlace? = nil
-  /// What former tries in this run have come to: the file was given back when the receiver was gone.
+  /// The results of former tries in this run: the file was given back when the receiver was gone.
   var former = FormerTries()
   /// The files beside it that belong together with it, and itself; empty: none.
   var group: [LocalPath] = []
@@ -28,13 +28,13 @@ struct GatheredFile: Hashable, Sendable {
   /// Its name behind its folders.
   var offeredPath: String { (folder.map { $0.text + "/" } ?? "") + name.text }
 
-  /// How far a file has come that was given back.
+  /// The progress of a file that was given back.
   struct FormerTries: Hashable, Sendable {
     /// Whether a receiver was offered it.
     var wasOffered = false
     /// Bytes that have crossed the link.
     var transferred: Int64 = 0
-    /// Bytes that were on their way when the receiver fell silent, if these were all that it lacked: then it may have
+    /// Bytes that were on their way when the receiver fell silent, if the receiver lacked only these: it may then have
     /// stored the file without its being known here.
     var unconfirmed: Int64?
   }

@@ -1,11 +1,12 @@
 import Glibc
 
-/// The names beside the files of a long command line, to tell which files can't have companions. A shell writes
-/// thousands of names for `*.jpg`, and to look on the disk for all that could belong to one takes about 90 calls.
+/// The names beside the files of a long command line, which show which files can't have companions. A shell writes
+/// thousands of names for `*.jpg`, and looking on the disk for all possible companions of one file takes about 90
+/// calls.
 struct NeighbouringNames: Sendable {
   /// With fewer operands the looks are few.
   static let leastOperands = 64
-  /// To read a folder's names must not take longer than the looks would.
+  /// Reading a folder's names must not take longer than the looks would.
   private static let namesPerOperand = 16
 
   /// How many names may still be read, over all folders.

@@ -9,7 +9,7 @@ struct ExifTool: Sendable {
 
   let path: String
 
-  /// The first in PATH; nil: there is none.
+  /// Finds the first one in PATH; nil if PATH has none.
   static func find(_ variable: (String) -> String?) -> ExifTool? {
     for folder in (variable("PATH") ?? "/usr/bin").split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/exiftool"
@@ -18,7 +18,7 @@ struct ExifTool: Sendable {
     return nil
   }
 
-  /// What a file says about a place, in its embedded pictures and films, too.
+  /// Returns the location data of a file, including its embedded pictures and films.
   func report(_ input: Int32, size: Int64) async throws(TransferFailure) -> LocationReport {
     let words = ["-S", "-G1", "-a", "-ee3"] + LocationKind.tags.map { "-" + $0 } + ["-FileType", "-Warning", "-Error"]
     let process = process(words, size)
@@ -31,7 +31,7 @@ struct ExifTool: Sendable {
     }
   }
 
-  /// Copies a file without what it says about places. Everything else stays as it is, the picture byte for byte.
+  /// Copies a file without its location data. Everything else stays as it is, the picture byte for byte.
   func clean(_ input: Int32, size: Int64, into output: Int32) async throws(TransferFailure) {
     let process = process(["-q", "-q"] + LocationKind.tags.map { "-\($0)=" } + ["-o", "-"], size)
     switch await process.run(input: input, output: .file(output)) {

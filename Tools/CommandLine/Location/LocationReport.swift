@@ -1,5 +1,5 @@
-/// What exiftool has found in a file: a line each, such as `[GPS] GPSLatitude: 52 deg 30' 0.00"`. The values may be
-/// anybody's words; exiftool writes them without line breaks.
+/// exiftool's report about a file: a line each, such as `[GPS] GPSLatitude: 52 deg 30' 0.00"`. The values may be the
+/// words of any person; exiftool writes them without line breaks.
 struct LocationReport: Hashable, Sendable {
   private(set) var kinds: Set<LocationKind> = []
   /// What exiftool takes the file for; nil: it does not know.

@@ -3,11 +3,11 @@ import Piconet
 import PiconetTerminal
 import Synchronization
 
-/// What becomes of the places that photos name: `--location`. Any thread may use it.
+/// The treatment of locations in photos: `--location`. Any thread may use it.
 final class LocationRule: Sendable {
   private enum Decision: Sendable {
     case keep, strip
-    /// A person is asked about the first file that names a place.
+    /// A person is asked about the first file with a location.
     case open
   }
 
@@ -59,7 +59,7 @@ final class LocationRule: Sendable {
   /// Whether a file may still be sent otherwise than it is: not with `keep`, whether that was said before or answered.
   var mayChangeFiles: Bool { tool != nil && decision.withLock { $0 != .keep } }
 
-  /// What is to be sent in place of a file.
+  /// Returns the file to send in place of a file.
   /// - Returns: nil: the file itself.
   func content(of file: GatheredFile) async throws(TransferFailure) -> CleanFile? {
     guard let tool, mayChangeFiles else { return nil }
@@ -140,7 +140,7 @@ final class LocationRule: Sendable {
 
   // MARK: Deciding
 
-  /// A file of which nothing can be said for sure.
+  /// Decides about a file whose locations are unknown.
   /// - Returns: nil: a person wants locations kept.
   private func unknown(_ file: GatheredFile, _ why: String) async throws(TransferFailure) -> CleanFile? {
     guard try await strips(file, nil) else { return nil }

@@ -1,7 +1,7 @@
 import Glibc
 import Piconet
 
-/// Looks through all bytes of a file for what only a location is written like, wherever it is: a second look beside
+/// Searches all bytes of a file for text that only a location has, wherever it is. It is a second check beside
 /// exiftool's, which reads the parts that it knows. XMP names its fields, and films have their position as ISO 6709
 /// behind one of two names.
 enum LocationTraces {
@@ -14,7 +14,7 @@ enum LocationTraces {
   /// The longest that is looked for, and may lie across two pieces.
   private static let overlap = 32
 
-  /// - found: what the first of them looks like; nil: there is none.
+  /// - found: the form of the first trace; nil: no trace was found.
   /// - digest: SHA-256 of the whole content; nil if OpenSSL failed.
   struct Outcome: Hashable, Sendable {
     var found: String?

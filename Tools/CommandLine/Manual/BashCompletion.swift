@@ -36,8 +36,8 @@ struct BashCompletion {
 
   private var peersName: String { "_piconet_peers_\(program.program)" }
 
-  /// Adds the names of known devices that begin with the word, in any letter case, as `--to` takes them. A name is
-  /// whatever somebody has called a device: each is quoted as the word is that it completes.
+  /// Adds the names of known devices that begin with the word, in any letter case, as `--to` takes them. A person may
+  /// have given a device any name: each is quoted in the same way as the completed word.
   private var peers: [String] {
     [
       "\(peersName)() {",

@@ -41,7 +41,7 @@ extension PublishedCommand {
 }
 
 extension String {
-  /// The part before the first of these; all of it if there is none.
+  /// Returns the part before the first of these; all of it if it contains none.
   fileprivate func before(_ separators: [String]) -> String {
     let ends = separators.compactMap { firstRange(of: $0)?.lowerBound }
     return String(self[..<(ends.min() ?? endIndex)])

@@ -4,7 +4,7 @@ import Piconet
 struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedArguments {
   /// Empty: the only peer in sight, or the one that the person picks.
   var recipients: [Recipient] = []
-  /// Dial this address and do not search. A recipient beside it is the one that has to answer there.
+  /// Dial this address and do not search. A recipient beside it must be the peer that answers there.
   var address: DialPlace?
   /// The key that must answer, which the person has from the other device.
   var fingerprint: PeerID?
@@ -16,7 +16,7 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   var name: String?
   /// nil: the default session.
   var session: String?
-  /// How long to search, to wait for an answer, and to put up with silence.
+  /// How long to search, to wait for an answer, and to tolerate silence.
   var timeout: Duration = .seconds(30)
   /// How long to wait for a receiver that is not there yet, or is gone; nil: as long as `timeout`.
   var wait: Duration?
@@ -36,7 +36,7 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   var location = LocationChoice.keep
   /// What the file from standard input is called; nil: `stdin` with the extension of its kind.
   var inputName: LocalPath?
-  /// Whether whoever is asked there sees what the first look like.
+  /// Whether a person who is asked by the receiver sees pictures of the first files.
   var hasThumbnails = true
   /// Follow links to directories.
   var followsLinks = false
@@ -48,9 +48,9 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   /// Files and directories, at least one.
   var operands: [LocalPath] = []
 
-  /// Whom to look for: if a key was given, its owner is meant, whatever it is called.
+  /// The recipients to look for: if a key was given, its owner is meant, whatever its name.
   var wanted: [Recipient] {
-    // `--to` says then who has to answer there.
+    // `--to` then says which peer has to answer there.
     if address != nil { return [] }
     return fingerprint.map { [.peer(fingerprint: $0.description)] } ?? recipients
   }

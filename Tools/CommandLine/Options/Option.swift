@@ -6,7 +6,7 @@ struct Option<Arguments>: Sendable {
     case flag(@Sendable (inout Arguments) -> Void)
     /// Takes an argument, called `name` in the help, and checks it: a thrown message is shown as the reason.
     case value(name: String, @Sendable (inout Arguments, OptionArgument) throws(UnacceptableValue) -> Void)
-    /// Takes an argument after `=`, or the next word if `isValue` says that it is one; nil: there is none.
+    /// Takes an argument after `=`, or the next word if `isValue` says that it is one; nil: it has no argument.
     case optional(
       name: String, isValue: @Sendable ([UInt8]) -> Bool,
       @Sendable (inout Arguments, OptionArgument?) throws(UnacceptableValue) -> Void)

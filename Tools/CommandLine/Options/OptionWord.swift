@@ -34,17 +34,17 @@ enum TransportChoice: String, OptionWord {
   var isBluetoothOnly: Bool { !kinds.contains(.tcp) }
 }
 
-/// Who can find imagerecv.
+/// The peers that can find imagerecv.
 enum Visibility: String, OptionWord {
   case all, known
 }
 
-/// What imagesend does with the places that photos name.
+/// The treatment of locations in photos by imagesend.
 enum LocationChoice: String, OptionWord {
   case keep, strip, ask
 }
 
-/// Whose files imagerecv accepts.
+/// The senders whose files imagerecv accepts.
 enum AcceptPolicy: String, OptionWord {
   case ask, known, all
 }

@@ -1,6 +1,6 @@
 import Piconet
 
-/// Whom imagesend sends to: an argument of `--to`.
+/// A recipient of imagesend: an argument of `--to`.
 enum Recipient: Hashable, Sendable {
   /// Every peer in sight.
   case all

@@ -55,7 +55,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// 0 is harmless; more is worse.
   var badness: Int { Self.fromHarmlessToWorst.firstIndex(of: self) ?? Int.max }
 
-  /// The code of a whole run, from the codes of its files: the worst; `stored` where there are none.
+  /// Returns the code of a whole run, from the codes of its files: the worst; `stored` if there are no files.
   static func worst(_ codes: some Sequence<ExitCode>) -> ExitCode {
     codes.reduce(.stored) { $1.badness > $0.badness ? $1 : $0 }
   }

@@ -51,9 +51,9 @@ extension ProgramEvent {
     var resumedFrom: Int64?
     /// Bytes that have crossed the link in this run; nil: as many as it has.
     var transferred: Int64?
-    /// imagerecv: as of `Failed`.
+    /// imagerecv: see `Failed`.
     var suppressed: Int64?
-    /// imagesend: what of its location the file was sent without.
+    /// imagesend: the location data that was removed from the file.
     var takenOut: Set<LocationKind> = []
 
     func add(to object: inout JSONObject) {
@@ -78,11 +78,11 @@ extension ProgramEvent {
     var bytes: Int64
     /// 64 hexadecimal digits.
     var sha256: String
-    /// Bytes that have crossed the link in this run all the same.
+    /// Bytes that have still crossed the link in this run.
     var transferred: Int64 = 0
-    /// imagerecv: as of `Failed`.
+    /// imagerecv: see `Failed`.
     var suppressed: Int64?
-    /// imagesend: as of `Stored`.
+    /// imagesend: see `Stored`.
     var takenOut: Set<LocationKind> = []
 
     func add(to object: inout JSONObject) {
@@ -102,7 +102,7 @@ extension ProgramEvent {
     var peer: String?
     var file: String
     var reason: String
-    /// imagerecv: as of `Failed`.
+    /// imagerecv: see `Failed`.
     var suppressed: Int64?
 
     func add(to object: inout JSONObject) {

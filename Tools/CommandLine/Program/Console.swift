@@ -2,14 +2,14 @@ import Glibc
 import PiconetTerminal
 import Synchronization
 
-/// All that a tool says: events or lines on standard output; notes, problems and the progress bar on standard error;
+/// All output of a tool: events or lines on standard output; notes, problems and the progress bar on standard error;
 /// and its exit code. Any thread may use it; calls are serialized, so lines never mix.
 final class Console: Sendable {
   fileprivate struct State {
     var output: StandardStream
     var error: StandardStream
     var status: StatusLines
-    /// The line that waits for an answer, and what was said before it.
+    /// The line that waits for an answer, and the text before it.
     var prompt: String?
     var question: [String] = []
     /// The columns of the prompt and of the terminal when it was shown last; nil: a person has ended its line.
@@ -23,7 +23,7 @@ final class Console: Sendable {
   }
 
   let program: String
-  /// Where what has been received is noted; nil: nowhere.
+  /// The history of what has been received; nil: none is kept.
   let history: History?
   let isJSON: Bool
   let verbosity: Verbosity
@@ -156,7 +156,7 @@ final class Console: Sendable {
   }
 
   /// Shows a line that waits for an answer until one is typed, or none is needed any more. Blocks its thread.
-  /// - Parameter read: the answer in a line; nil if there is none.
+  /// - Parameter read: returns the answer in a line; nil if the line is not an answer.
   func answer<Answer>(
     to prompt: String, from lines: TerminalLines, _ read: (String) -> Answer?
   ) -> TerminalLines.Outcome<Answer> {
@@ -170,7 +170,8 @@ final class Console: Sendable {
     }
   }
 
-  /// The process was stopped and goes on: what waits for an answer is shown again, below what the shell has written.
+  /// Shows the line that waits for an answer again, below the shell's output, since the process was stopped and goes
+  /// on.
   func goesOn() {
     state.withLock { state in
       guard state.prompt != nil else { return }
@@ -179,7 +180,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Calls a person to a terminal, where one is asked something: by its bell.
+  /// Calls a person to a terminal that asks a question: by its bell.
   func ring() {
     if isatty(state.withLock({ $0.error.descriptor })) == 1 { state.withLock { $0.error.write("\u{07}") } }
   }
@@ -312,9 +313,9 @@ extension Console.State {
     if let prompt { show(prompt) }
   }
 
-  /// Takes the prompt away. Most terminals have wrapped its line if their window has got narrower, others have cut it,
-  /// and nothing tells them apart. So its first rows go only if no lines but those of the question can go with them;
-  /// otherwise it stays.
+  /// Removes the prompt. Most terminals have wrapped its line if their window has got narrower, others have cut it, and
+  /// the two can't be told apart. So its first rows are removed only if no lines but those of the question can go with
+  /// them; otherwise it stays.
   /// - Returns: whether lines of the question may have gone.
   @discardableResult
   fileprivate mutating func erasePrompt() -> Bool {

@@ -1,8 +1,8 @@
 import Glibc
 import Piconet
 
-/// Which peers nothing can get to at the moment: those that have no link, and those whose link goes out of an interface
-/// of this machine that is down. TCP itself tells of the latter only after many seconds.
+/// The peers that nothing can reach at the moment: those that have no link, and those whose link leaves by an interface
+/// of this machine that is down. TCP itself reports the latter only after many seconds.
 enum CutLinks {
   static func peers(of session: Session) async -> Set<TransferPeer> {
     var links: [(TransferPeer, TransportKind?, String?)] = []

@@ -3,9 +3,9 @@ import Glibc
 import PiconetTerminal
 import Synchronization
 
-/// SIGINT, SIGTERM and, unless it is ignored as under nohup(1), SIGHUP: the first cancels the program's work, which
-/// then ends in good order; the second ends the process at once, but for SIGHUP, of which a terminal that is closed
-/// sends one and its shell another. And SIGCONT, after which a person has the shell's lines before them.
+/// SIGINT, SIGTERM and, unless it is ignored as under nohup(1), SIGHUP. The first signal cancels the program's work,
+/// which then ends in good order. The second ends the process at once, except SIGHUP: a terminal that is closed sends
+/// one and its shell another. Also SIGCONT, after which the person sees the shell's lines.
 final class Interruption: Sendable {
   private let signal = Mutex<Int32?>(nil)
 
@@ -20,7 +20,7 @@ final class Interruption: Sendable {
     // SIGHUP is the terminal's end. An ignored signal must be left out: while it is blocked, Linux keeps it for
     // sigwait(3).
     if piconet_signal_is_ignored(SIGHUP) == 0 { sigaddset(&set, SIGHUP) }
-    // The process goes on all the same.
+    // The process still goes on.
     sigaddset(&set, SIGCONT)
     return set
   }
@@ -55,9 +55,9 @@ final class Interruption: Sendable {
     }
   }
 
-  /// Whoever reads from a terminal may see that it was closed before SIGHUP comes, or where it never does, since a
-  /// shell keeps it to itself. This sends it and waits until it cancels the task, so that the program ends by it, and
-  /// not by what it makes of a question without an answer. Returns at once where the signal is ignored.
+  /// Sends SIGHUP, and waits until it cancels the task. A program that reads from a terminal may see that it was closed
+  /// before SIGHUP comes, or although none comes, since a shell keeps it to itself. The program then ends by the
+  /// signal, and not by treating the question as unanswered. Returns at once if the signal is ignored.
   static func hangUp() async {
     guard piconet_signal_is_ignored(SIGHUP) == 0 else { return }
     kill(getpid(), SIGHUP)

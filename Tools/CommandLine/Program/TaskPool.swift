@@ -57,7 +57,7 @@ public enum TaskPool {
         unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
       }
 
-      /// Rounded up, so that nobody wakes early; the largest number where there are more.
+      /// Rounded up, so that no task wakes early; the largest number if it overflows.
       private static func nanoseconds(_ delay: Duration) -> Int64 {
         let (seconds, attoseconds) = delay.components
         let (product, isLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

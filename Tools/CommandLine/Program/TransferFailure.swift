@@ -66,7 +66,7 @@ struct TransferFailure: Error, Hashable, Sendable {
       side == .receiver
         ? "they said no there, or found other digits"
         : "the other side says that the codes differ, or could not compare them: somebody may be in between"
-    // Nobody has found that they differ.
+    // No person has found that they differ.
     case .codeMismatch where !error.detail.isEmpty: error.detail
     // The remote side's paths and line numbers would be of no use here.
     case .identity where error.blame == .us:

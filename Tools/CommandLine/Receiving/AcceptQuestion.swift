@@ -15,7 +15,7 @@ final class AcceptQuestion: Sendable {
     case codesDiffer
     /// `cancel` was called.
     case none
-    /// The terminal was closed: nobody has said anything.
+    /// The terminal was closed without an answer.
     case hungUp
 
     /// nil if it is not an answer.
@@ -32,7 +32,7 @@ final class AcceptQuestion: Sendable {
     }
   }
 
-  /// What became of the previous question.
+  /// The fate of the previous question.
   enum Former: Sendable {
     case none, answered
     /// It was withdrawn before there was an answer, and the person may be about to type one.

@@ -1,8 +1,8 @@
 import Piconet
 import Synchronization
 
-/// What a person has agreed to take from each sender that was asked about. Senders that may push have none here, and
-/// all that they offer is taken. Any thread may use it.
+/// The files that a person has agreed to take from each sender that was asked about. Senders that may push have none
+/// here, and everything that they offer is taken. Any thread may use it.
 final class Consents: Sendable {
   /// Why an offer is turned away.
   enum Refusal: String, Sendable {

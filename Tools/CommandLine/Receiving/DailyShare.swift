@@ -1,9 +1,9 @@
 import Piconet
 import Synchronization
 
-/// What one stranger's offer takes of the day's allowance, from before it is accepted until its transfer is over.
+/// The part of the day's limit that one stranger's offer takes, from before it is accepted until its transfer is over.
 final class DailyShare: Sendable {
-  /// What is offered, and by whom.
+  /// The offered content, and its sender.
   struct Content: Hashable, Sendable {
     let sender: PeerID
     /// Empty: nothing is kept of it.
@@ -42,7 +42,7 @@ final class DailyShare: Sendable {
       hasher.combine(size)
     }
 
-    /// What counts in advance if this much is here already: nothing if no more has to come.
+    /// Returns the bytes that count in advance if this much is here already: 0 if no more has to come.
     func missing(behind offset: UInt64) -> Int64 {
       let byteCount = size - min(size, offset)
       return byteCount == 0 && size > 0 ? 0 : Int64(clamping: max(byteCount, smallest))

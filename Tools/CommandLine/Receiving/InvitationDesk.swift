@@ -16,7 +16,7 @@ struct InvitationDesk: Sendable {
   let consents: Consents?
   /// How much more can be stored, if files come.
   let freeSpace: @Sendable () -> Int64?
-  /// Who asks in place of a terminal; nil: a terminal does.
+  /// The desktop that asks in place of a terminal; nil: a terminal does.
   let desktop: Desktop?
   /// Shows what files look like; nil: they are not shown.
   let thumbnails: ThumbnailDisplay?
@@ -127,7 +127,7 @@ struct InvitationDesk: Sendable {
       "\(describe(invitation)) wanted to \(purpose), and broke off before you were asked\(Self.words(suppressed))")
   }
 
-  /// No one is asked about it, and it lacks the right.
+  /// Declines an invitation about which no one is asked, and whose peer lacks the right.
   private func declineUnasked(_ invitation: Invitation) async {
     if invitation.peer.known != nil {
       let hint =
@@ -142,7 +142,7 @@ struct InvitationDesk: Sendable {
     invitation.peer.known != nil && !vain.change { $0.tells(invitation.peer) }
   }
 
-  /// Accepts it without a question. A person on the other side may want to compare all the same.
+  /// Accepts it without a question. A person on the other side may still want to compare.
   private func accept(_ invitation: Invitation) async {
     if invitation.comparesCodes, await code(of: invitation) == nil { return }
     await finish(invitation)
@@ -157,8 +157,8 @@ struct InvitationDesk: Sendable {
     }
   }
 
-  /// The person here has said yes. One on the other side may compare the codes, too: silence would look as if the
-  /// program hangs.
+  /// Accepts after the person here has said yes. A person on the other side may compare the codes, too: silence would
+  /// look as if the program hangs.
   private func confirm(_ invitation: Invitation, remembers rights: Set<PeerRight.Action>?) async {
     let hint = Task {
       try await ContinuousClock().sleep(for: Self.hintTime)
@@ -186,7 +186,8 @@ struct InvitationDesk: Sendable {
     }
   }
 
-  /// The code of an invitation whose turn it is, after reporting it; nil: there is none, which is reported as well.
+  /// Returns the code of an invitation whose turn it is, after reporting it; nil: it has no code, which is reported as
+  /// well.
   /// - Parameter isQuestion: whether a person here is asked, and sees the code with the question.
   private func code(of invitation: Invitation, isQuestion: Bool = false) async -> String? {
     do throws(PiconetError) {
@@ -222,7 +223,7 @@ struct InvitationDesk: Sendable {
     return console.safe(error.description + lifting)
   }
 
-  /// How many before this one went unreported; nil: this one does, too.
+  /// Returns how many before this one went unreported; nil: this one is not reported either.
   private func take(_ invitation: Invitation) -> Int? { declines.change { $0.take(invitation.peer) } }
 
   private static func words(_ suppressed: Int) -> String { NoticeBudget.words(suppressed) }
@@ -265,7 +266,8 @@ struct InvitationDesk: Sendable {
     case .codesDiffer:
       await decline(
         invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between", isAnswer: true)
-    // No person has said no: we are ending, or the terminal is gone, and SIGHUP follows for whom it is meant.
+    // No person has said no. The program is ending, or the terminal is gone and SIGHUP follows if it is meant for this
+    // program.
     case .none, .hungUp: await invitation.decline(.cancelled)
     }
     return given
@@ -366,7 +368,7 @@ struct InvitationDesk: Sendable {
       // Otherwise it is called as it was in the question.
       if peer.known == nil, entry.name != peer.name { console.note("Remembered as '\(console.safe(entry.name))'") }
     } catch {
-      // The person has said yes, so it gets in all the same.
+      // The person has said yes, so it still gets in.
       console.tellNotRemembered(peer, error)
     }
   }

@@ -1,7 +1,8 @@
 import Piconet
 import Synchronization
 
-/// Answers senders that ask which of their files are here already. What is here counts as if it had been offered.
+/// Answers senders that ask which of their files are here already. A file that is here counts as if it had been
+/// offered.
 final class ManifestDesk: Sendable {
   private let node: Node
   private let directory: ReceivingDirectory
@@ -17,8 +18,7 @@ final class ManifestDesk: Sendable {
     (self.node, self.directory, self.desk, self.keep) = (node, directory, desk, keep)
   }
 
-  /// Runs until the task is cancelled. Other messages are not expected; any that come all the same must not cost
-  /// memory.
+  /// Runs until the task is cancelled. Other messages are not expected; any that still come must not cost memory.
   func run() async {
     await withDiscardingTaskGroup { group in
       for await message in node.session.messages {

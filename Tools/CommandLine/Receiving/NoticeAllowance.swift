@@ -1,13 +1,13 @@
-/// How much may be said without a pause, and then once in a while. A value: its owner supplies the time.
+/// A rate limiter for notices: a burst, and then one per interval. A value: its owner supplies the time.
 struct NoticeAllowance: Sendable {
-  /// The most that are said at once.
+  /// The most notices at once.
   let burst: Int
-  /// After this time one more may be said.
+  /// The time after which one more notice is allowed.
   let interval: Duration
   private(set) var left: Int
   /// When `left` last grew, or was at its maximum.
   private var refilled: ContinuousClock.Instant
-  /// How many were not said since the last one that was.
+  /// The number of notices that were suppressed since the last one.
   var suppressed = 0
 
   init(_ burst: Int, then interval: Duration, _ now: ContinuousClock.Instant) {
@@ -24,7 +24,7 @@ struct NoticeAllowance: Sendable {
     refilled = left == burst ? now : refilled + interval * more
   }
 
-  /// Whether one may be said; if so, it counts as said.
+  /// Takes a notice; returns whether it may be given.
   mutating func take(at now: ContinuousClock.Instant) -> Bool {
     refill(at: now)
     guard left > 0 else { return false }

@@ -1,11 +1,11 @@
 import Piconet
 
-/// Decides which of the things that peers do are reported, so that no peer can fill a log by doing the same again and
-/// again. A value: its owner supplies the time.
+/// Decides which actions of peers are reported, so that no peer can fill a log by repeating the same action. A value:
+/// its owner supplies the time.
 ///
-/// For one stranger's key the first ones are reported, then at most one every ten seconds; likewise for one address,
-/// with however many keys; and for all strangers together as many as for four addresses, since addresses cost nothing,
-/// either. A known key has an allowance of its own, which no stranger can use up.
+/// For one stranger's key the first ones are reported, then at most one every ten seconds. The same holds for one
+/// address, with any number of keys. All strangers together have as much as four addresses, since addresses cost
+/// nothing, either. A known key has its own limit, which no stranger can use up.
 struct NoticeBudget: Sendable {
   static let interval = Duration.seconds(10)
   /// All strangers together have as much as this many addresses.
@@ -56,15 +56,15 @@ struct NoticeBudget: Sendable {
     isTrusted(peer) || tells(peer.fingerprint, at: peer.remoteHost, isKnown: peer.known != nil, now)
   }
 
-  /// This peer has done it again.
-  /// - Returns: how many went unreported since the last report; nil: this one does, too.
+  /// Notes that this peer has repeated the action.
+  /// - Returns: how many went unreported since the last report; nil: this one is not reported either.
   mutating func take(_ peer: ProvenMember, _ now: ContinuousClock.Instant = .now) -> Int? {
     isTrusted(peer) ? 0 : take(peer.fingerprint, at: peer.remoteHost, isKnown: peer.known != nil, now)
   }
 
   private func isTrusted(_ peer: ProvenMember) -> Bool { tellsAllOfTrusted && peer.rights.contains(.push) }
 
-  /// As for a peer.
+  /// Whether the next one from this key and address would be reported.
   /// - Parameter address: without the port, which is a different one each time.
   mutating func tells(
     _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
@@ -73,7 +73,7 @@ struct NoticeBudget: Sendable {
     return refilled(key, address, now).allSatisfy { $0.allowance.left != 0 }
   }
 
-  /// As for a peer.
+  /// Notes that the peer with this key and address has repeated the action.
   mutating func take(
     _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
   ) -> Int? {

@@ -172,8 +172,8 @@ final class OfferDesk: Sendable {
     share.end(came: offer.receivedByteCount, isStored: isStored)
   }
 
-  /// Waits only while the offer is open: one whose sender has gone must not hold up those that come later, nor be kept
-  /// for as long as somebody else likes.
+  /// Waits only while the offer is open. An offer whose sender has gone must not hold up later ones, nor be kept for as
+  /// long as other senders like.
   private func whileOffered<Value: Sendable>(
     _ offer: IncomingOffer, _ wait: @escaping @Sendable () async -> Value
   ) async -> Value {
@@ -321,8 +321,8 @@ final class OfferDesk: Sendable {
     }
   }
 
-  /// Nothing had to be sent.
-  /// - Parameter late: as of `store`.
+  /// Reports an offer of which nothing had to be sent.
+  /// - Parameter late: see `store`.
   private func tellPresent(
     _ name: String, at path: String, bytes: Int64, _ digest: SHA256Digest, transferred: Int64 = 0,
     of member: ProvenMember, _ late: ProgramEvent?
@@ -417,7 +417,7 @@ final class OfferDesk: Sendable {
 
   @Sendable private static func isImage(_ start: [UInt8]) -> Bool { ImageKind(header: start) != nil }
 
-  /// The person has not agreed to this one.
+  /// Refuses an offer to which the person has not agreed.
   private func refuse(_ offer: IncomingOffer, _ name: String, _ refusal: Consents.Refusal) async {
     await offer.decline(.declined, detail: refusal.message)
     // That others were chosen is no news to the person, and no fault.

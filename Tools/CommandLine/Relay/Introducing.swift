@@ -1,7 +1,7 @@
 import Piconet
 
-/// What a relay does for its members: it introduces each receiver to each sender, again and again while both are there,
-/// so that they see one another. Receivers don't learn of receivers, nor senders of senders.
+/// The introductions of a relay for its members: it introduces each receiver to each sender, again and again while both
+/// are members, so that they see one another. Receivers don't learn of receivers, nor senders of senders.
 struct Introducing: Sendable {
   /// Two members that should know of one another.
   struct Pair: Hashable, Sendable {
@@ -42,8 +42,9 @@ struct Introducing: Sendable {
 
   func contains(_ pair: Pair) -> Bool { senders.contains(pair.sender) && receivers.contains(pair.receiver) }
 
-  /// Whether a person at the relay may want to know why the two are not brought together. An introduction stands
-  /// without an answer until somebody sends; and one whose member goes, or that is under way already, is made again.
+  /// Returns whether a person at the relay may want to know why the two are not brought together. An introduction
+  /// stands without an answer until one of the two sends. One whose member goes, or that is under way already, is made
+  /// again.
   static func isWorthTelling(_ failure: PiconetError) -> Bool {
     switch failure.code.known {
     case .timedOut, .notConnected, .shuttingDown, .cancelled, .inProgress: false

@@ -1,10 +1,10 @@
 import Piconet
 
-/// A program's place at a relay, so that it reaches others, and is reached, where no network leads: it joins the relay
-/// that the person has named, and joins it again whenever it is lost.
+/// A program's membership at a relay, so that it reaches others, and is reached, where no network leads. It joins the
+/// relay that the person has named, and joins it again whenever it is lost.
 ///
-/// A relay is not trusted with contents: who is at the other end is proven through it, and it can't read anything. Nor
-/// is a file taken from it.
+/// A relay is not trusted with contents: the identity of the other end is proven through it, and it can't read
+/// anything. No file is taken from it either.
 final class RelayMembership: Sendable {
   let node: Node
   let console: Console
@@ -18,8 +18,8 @@ final class RelayMembership: Sendable {
   let timeout: Duration
   /// nil: no person is asked about the relay's key, and nothing is remembered.
   let contact: FirstContact?
-  /// Whether a relay that does not want us, or is not the one that was meant, is not tried again. A receiver that waits
-  /// for senders goes on trying: no one is there to start it again.
+  /// Whether a relay that refuses this node, or is not the intended one, is not tried again. A receiver that waits for
+  /// senders goes on trying: no one is there to start it again.
   let givesUp: Bool
   /// Whether others are to reach this device over the relay, which is said once it is joined: nothing else shows it.
   let isForOthers: Bool
@@ -60,7 +60,7 @@ final class RelayMembership: Sendable {
   /// Whether this node was joined only as a relay.
   func contains(_ node: NodeID) -> Bool { relays.value.keys.contains(node) }
 
-  /// What happens in the session.
+  /// Takes a change of the session's membership.
   func tell(_ change: MembershipChange) {
     guard case .left(let member, _) = change else { return }
     guard let place = relays.value[member.id], place.membership == member else { return }
@@ -152,7 +152,7 @@ final class RelayMembership: Sendable {
     for await _ in end {}
   }
 
-  /// Over which relay a member is reached, in words; nil: there is none in between.
+  /// Returns the relays over which a member is reached, in words; nil: there is no relay in between.
   func route(to member: Member) -> String? {
     guard let route = member.route, !route.isDirect else { return nil }
     let names = route.relays.map { id in
@@ -177,8 +177,8 @@ extension RelayedArguments {
   }
 }
 
-/// Whether somebody seems to have meant an address, with a number that is no port: as a name it would be looked for in
-/// vain, without a word.
+/// Returns whether a person seems to have meant an address, with a number that is not a port: as a name it would be
+/// looked for in vain, without a message.
 private func isHostWithoutPort(_ name: String) -> Bool {
   guard let colon = name.lastIndex(of: ":"), colon > name.startIndex else { return false }
   let digits = name[name.index(after: colon)...]

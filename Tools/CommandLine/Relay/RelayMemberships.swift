@@ -1,7 +1,7 @@
 import Piconet
 
-/// A program's places at all the relays that the person has named: when one goes, what went over it goes on over
-/// another one.
+/// A program's memberships at all the relays that the person has named: when one relay goes, its traffic continues over
+/// another.
 struct RelayMemberships: Sendable {
   let all: [RelayMembership]
 
@@ -10,7 +10,7 @@ struct RelayMemberships: Sendable {
   /// Whether this node was joined only as a relay.
   func contains(_ node: NodeID) -> Bool { all.contains { $0.contains(node) } }
 
-  /// What happens in the session.
+  /// Takes a change of the session's membership.
   func tell(_ change: MembershipChange) {
     for membership in all { membership.tell(change) }
   }
@@ -22,6 +22,6 @@ struct RelayMemberships: Sendable {
     }
   }
 
-  /// Over which relays a member is reached, in words; nil: there is none in between.
+  /// Returns the relays over which a member is reached, in words; nil: there is no relay in between.
   func route(to member: Member) -> String? { all.first?.route(to: member) }
 }

@@ -1,10 +1,10 @@
-/// How long a sender waits for pauses in which a receiver takes no code, because wrong ones came before. Pure: how much
-/// time has passed is an argument.
+/// The time limit for a sender that waits for pauses in which a receiver takes no code, because wrong ones came before.
+/// Pure: the elapsed time is an argument.
 struct CodePatience: Sendable {
   /// For all pauses, and what is tried between them.
   let limit: Duration
 
-  /// What the receiver says is cut to milliseconds, and whoever comes too early is refused again.
+  /// The receiver's figure is cut to milliseconds, and a sender that comes too early is refused again.
   static let margin = Duration.milliseconds(50)
   /// A receiver that names no time at all is not asked without a pause.
   static let shortest = Duration.milliseconds(200)

@@ -1,13 +1,13 @@
 import Piconet
 import Synchronization
 
-/// Asks one receiver which files it has already, and waits for its answers. An older receiver gives none, so nothing is
-/// asked before the first, about no files, is answered. Any thread may use it.
+/// Asks one receiver which files it has already, and waits for its answers. An older receiver does not answer, so
+/// nothing else is asked before the first question, about no files, is answered. Any thread may use it.
 final class ManifestExchange: Sendable {
   /// Manifests that are under way at once: while one is answered the files of the next are read.
   static let atOnce = 2
 
-  /// What is known of a manifest that somebody waits for.
+  /// The state of a manifest for which a task waits.
   private enum Question {
     case open
     /// Nil: there will be no answer.
@@ -29,7 +29,7 @@ final class ManifestExchange: Sendable {
       return isOver ? .some(nil) : nil
     }
 
-    /// An answer to what nobody waits for any more is dropped.
+    /// Settles a question. An answer for which no task waits any more is dropped.
     mutating func settle(_ number: UInt64, _ answer: ManifestAnswer?) {
       if asked[number] != nil { asked[number] = .answered(answer) }
     }

@@ -3,14 +3,14 @@ import PiconetActors
 import PiconetTerminal
 import Synchronization
 
-/// Why there is no one to send to.
+/// Why no receiver was chosen.
 struct NoChoice: Error, Hashable, Sendable {
   let word: String
   let message: String
   let exitCode: ExitCode
 }
 
-/// Finds out who is meant by a recipient, or by none.
+/// Determines the peers that a recipient means, or the peers to choose from without one.
 struct PeerChoice: Sendable {
   let search: PeerSearch
   let console: Console
@@ -34,14 +34,14 @@ struct PeerChoice: Sendable {
   var wanted: PeerID?
   /// What the person calls the device with that key; nil: nothing.
   var wantedName: Recipient?
-  /// Whether a name that a program advertises for its objects means its device, where nobody is called so.
+  /// Whether a name that a program advertises for its objects means its device, if no device has that name itself.
   var takesAdvertisedNames = false
   /// Whether a person can confirm a stranger's key; otherwise a stranger gets nothing under any name.
   var confirmsByHand = true
   /// Whether it is looked for over relays, too.
   var hasRelays = false
 
-  /// The peers that `recipient` means: one, or everybody in sight for `all`.
+  /// Returns the peers that `recipient` means: one, or every peer in sight for `all`.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
     if let blockade = search.blockade(keys(recipient)) {
       throw NoChoice(
@@ -56,7 +56,7 @@ struct PeerChoice: Sendable {
       let matches = matching(recipient, peers)
       if let peer = matches.first(where: isReachable) { return peer }
       if let peer = matches.first, !isLackTold.exchange(true, ordering: .relaxed) { tell(unreachable: peer) }
-      // Any device can take a name, so we wait for the right one all the same.
+      // Any device can take a name, so the search still waits for the right one.
       if let other = impostors(recipient, peers).first, !isTold.exchange(true, ordering: .relaxed) {
         console.note("\(impostorNote(recipient, other)); looking for the one that was")
       }
@@ -151,7 +151,7 @@ struct PeerChoice: Sendable {
     console.note("\(search.describe(peer)) is in sight, \(lack): waiting for another one")
   }
 
-  /// Whether somebody in sight has the wanted name, whoever that is.
+  /// Returns whether any peer in sight has the wanted name.
   func isNamedInSight(_ recipient: Recipient?) -> Bool {
     guard let recipient, recipient != .all else { return false }
     let peers = search.peersNow()
@@ -232,7 +232,7 @@ struct PeerChoice: Sendable {
     }
   }
 
-  /// Who has the name of the device whose key was given, and another key; nil: none in sight.
+  /// Returns the peer with the name of the device whose key was given, but another key; nil: none in sight.
   private func otherKey(_ recipient: Recipient, _ peers: [Peer]) -> NoChoice? {
     guard case .peer(let fingerprint) = recipient, let wantedName, case .named = wantedName else { return nil }
     let named = matching(wantedName, peers).map(SightedPeer.init) + impostors(wantedName, peers)
@@ -281,8 +281,8 @@ struct PeerChoice: Sendable {
     return "is \(receiver) running there, \(place)? ('piconet doctor' looks at this side)"
   }
 
-  /// `did you mean 'Living room'?`, safe to show; nil if nobody in sight has a similar name, and if one who is meant
-  /// has just come: letter case is no other name.
+  /// Returns `did you mean 'Living room'?`, safe to show. Nil if no peer in sight has a similar name, and if one that
+  /// is meant has just come: letter case is no other name.
   func meant(_ recipient: Recipient?) -> String? {
     guard case .named(let name) = recipient, let recipient, matching(recipient, search.peersNow()).isEmpty else {
       return nil

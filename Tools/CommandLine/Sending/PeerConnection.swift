@@ -2,10 +2,10 @@ import Piconet
 
 /// The way from a peer, or an address, to a member that files can be sent to.
 struct PeerConnection: Sendable {
-  /// What the peer is wanted for.
+  /// The purpose of the connection.
   enum Purpose: Hashable, Sendable {
     case itself
-    /// It passes on what goes to others, and events are about those.
+    /// It relays for others, and events are about those.
     case relay
   }
 
@@ -35,7 +35,7 @@ struct PeerConnection: Sendable {
   /// Whether it is tried again at once, and this is not reported.
   var isAgain = false
   var purpose = Purpose.itself
-  /// Nodes of the same key that have what is sent already: where one of them answers nobody is asked again.
+  /// Nodes of the same key that have everything sent already: if one of them does not answer, no other is asked again.
   var reached: Set<NodeID> = []
   /// Whether one that only passes on what goes to others is left out: it is for sending to all.
   var leavesOutRelays = false
@@ -160,7 +160,7 @@ struct PeerConnection: Sendable {
     let timer = contact?.mayAsk(place) == true ? AttemptTimer(timeout) : nil
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
-        // Before anybody is asked, there or here.
+        // Before any person is asked, there or here.
         if let reason = misfit(peer) { return unfit.change { $0.found(reason) } }
         provenNode.change { $0 = peer.id }
         proven?(peer)

@@ -96,8 +96,8 @@ final class PeerSearch: Sendable {
     return ordered
   }
 
-  /// Of several that may be meant, those that say they are what is looked for; if none does, all of them. Anybody can
-  /// claim anything about a device, so the claim keeps none out of sight.
+  /// Returns, of several peers that may be meant, those that claim the wanted role; if none does, all of them. Any
+  /// device can claim anything about another, so the claim hides no peer.
   func preferred(_ peers: [Peer]) -> [Peer] {
     let fitting = peers.filter(isSought)
     return fitting.isEmpty ? peers : fitting
@@ -148,7 +148,7 @@ final class PeerSearch: Sendable {
     return (changes, end)
   }
 
-  // MARK: Whom relays introduce
+  // MARK: Introductions by relays
 
   /// Treats nodes that relays introduce as peers in sight, until the task is cancelled.
   func takeIntroductions() async {
@@ -169,7 +169,7 @@ final class PeerSearch: Sendable {
     }
   }
 
-  /// Forgets whom this relay has introduced: it is gone.
+  /// Forgets the nodes that this relay has introduced: the relay is gone.
   func relayIsGone(_ relay: NodeID) {
     change { introduced in introduced = introduced.filter { $0.key.relay != relay } }
   }
@@ -185,7 +185,7 @@ final class PeerSearch: Sendable {
   /// Claims the node; false if it was claimed before: `--to all --to Kitchen` sends to the kitchen only once.
   func claim(_ node: NodeID) -> Bool { state.withLock { $0.claimed.insert(node).inserted } }
 
-  /// Sets whether new peers go unmentioned; events are written all the same.
+  /// Sets whether new peers go unmentioned; events are still written.
   func setQuiet(_ isQuiet: Bool) { state.withLock { $0.isQuiet = isQuiet } }
 
   /// Whether this has not been said before: several peers that are looked for at once may be missing for the same

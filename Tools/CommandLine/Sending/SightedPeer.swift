@@ -50,17 +50,18 @@ extension Peer {
 }
 
 extension Recipient {
-  /// Which of `peers` are meant, each under the name by which it is.
+  /// Returns those of `peers` that are meant, each under the name by which it is meant.
   ///
-  /// A name that this device remembers means the keys remembered under it, whatever they call themselves now, and
-  /// nobody else. The same holds for digits with which a remembered key's fingerprint begins, since anybody can take
-  /// them as a name. A remembered name that differs only in case means the same, unless somebody else has exactly this
-  /// name: then both are meant, and a person has to decide. Any other name means peers that call themselves so, exactly
-  /// or else ignoring case, and digits also mean peers whose fingerprint begins with them. A device that is in sight
-  /// more than once under the same name, as for a while after a restart, counts once, by its last sighting. Of a
-  /// remembered device that is in sight under several names, the one with the wanted name is meant, if there is one. A
-  /// stranger that is advertised under several names has all of them: any device can advertise it under one that is not
-  /// its own, also first.
+  /// A name that this device remembers means the keys remembered under it, whatever names they give now, and no other
+  /// peer. The same holds for digits with which a remembered key's fingerprint begins, since any device can take them
+  /// as a name. A remembered name that differs only in case means the same, unless another peer has exactly this name:
+  /// both are then meant, and a person has to decide. Any other name means peers that give it, exactly or else ignoring
+  /// case, and digits also mean peers whose fingerprint begins with them.
+  ///
+  /// A device that is in sight more than once under the same name, as for a while after a restart, counts once, by its
+  /// last sighting. If a remembered device is in sight under several names, the one with the wanted name is meant, if
+  /// there is one. A stranger that is advertised under several names has all of them: any device can advertise it under
+  /// another name, even before it does so itself.
   /// - Parameters:
   ///   - peers: in the order in which they came into sight.
   ///   - known: the remembered fingerprints, by name.

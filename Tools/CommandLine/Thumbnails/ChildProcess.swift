@@ -17,8 +17,9 @@ struct ChildProcess: Sendable {
 
   /// Runs it. Blocks the calling thread, for not much longer than `time`.
   /// - Parameters:
-  ///   - limit: more output is none.
-  ///   - length: of all output, judging from its beginning; nil: not known yet. Nothing more is waited for then.
+  ///   - limit: the most bytes of output; more is a failure.
+  ///   - length: returns the length of all output, judging from its beginning; nil: not known yet. Nothing more is
+  ///     waited for then.
   /// - Returns: nil if it can't be started, takes too long, or writes too much.
   func output(
     for input: Input, atMost limit: Int, within time: Duration, length: ([UInt8]) -> Int? = { _ in nil }
@@ -49,7 +50,7 @@ struct ChildProcess: Sendable {
       guard ready > 0 else { continue }
       if entry.revents & Int16(POLLOUT) != 0, !toSend.isEmpty {
         let sent = toSend.withUnsafeBytes { send(ours, $0.baseAddress, $0.count, Self.noWait) }
-        // One that reads no further may have written enough all the same.
+        // A program that reads no further may still have written enough.
         if sent < 0, errno != EINTR, errno != EAGAIN { toSend = [] }
         toSend = toSend.dropFirst(max(0, sent))
         if toSend.isEmpty { shutdown(ours, Int32(SHUT_WR)) }

@@ -33,7 +33,7 @@ struct ContactSheet: Hashable, Sendable {
       + String(decoding: Base64Text.padded.encode(jpeg), as: UTF8.self)
   }
 
-  /// nil if the word is none.
+  /// Reads a word; nil if it is not a sheet.
   init?(word: Substring) {
     guard word.hasPrefix(Self.mark) else { return nil }
     let rest = word.dropFirst(Self.mark.count).utf8

@@ -10,7 +10,7 @@ struct PictureDecoder: Sendable {
   /// For tests.
   var began: @Sendable (pid_t) -> Void = { _ in }
 
-  /// The program beside this one, or where packages have it; nil: there is none.
+  /// Returns the program beside this one, or where packages install it; nil: it is not installed.
   static func installed(besides own: String? = programDirectory) -> PictureDecoder? {
     guard let own else { return nil }
     let places = ["\(own)/piconet-thumbnail", "\(own)/../libexec/piconet/piconet-thumbnail"]
@@ -41,7 +41,7 @@ struct PictureDecoder: Sendable {
     pixels(["sheet", "\(width)", "\(height)"], .bytes(jpeg), atMost: width, height)
   }
 
-  /// The picture as a JPEG of at most so many bytes; nil if there is none. Blocks the calling thread.
+  /// Returns the picture as a JPEG of at most so many bytes; nil if that is not possible. Blocks the calling thread.
   func jpeg(_ picture: Picture, atMost limit: Int) -> [UInt8]? {
     let output = run(["write", "\(limit)"], .bytes(picture.encoded), atMost: limit + 4) { start in
       start.count < 4 ? nil : 4 + start[..<4].reduce(0) { $0 << 8 | Int($1) }

@@ -1,15 +1,15 @@
 import CPiconetSystem
 import Glibc
 
-/// What a terminal says of itself when it is asked for its primary device attributes (VT510 Programmer Information,
-/// DA1): `ESC [ ? 62 ; 4 ; 22 c`.
+/// A terminal's answer to a request for its primary device attributes (VT510 Programmer Information, DA1): `ESC [ ? 62
+/// ; 4 ; 22 c`.
 struct TerminalAttributes: Hashable, Sendable {
   let numbers: [Int]
 
   /// Sixel graphics are number 4; the first one is the terminal's class.
   var hasSixel: Bool { numbers.dropFirst().contains(4) }
 
-  /// The first answer in what a terminal and a person have sent; nil: there is none yet.
+  /// Reads the first answer in the bytes from a terminal and a person; nil: no answer yet.
   init?(_ bytes: [UInt8]) {
     let start = Array("\u{1B}[?".utf8)
     for index in bytes.indices where bytes[index...].starts(with: start) {

@@ -1,14 +1,14 @@
 import Piconet
 import PiconetTerminal
 
-/// What must happen before an unconfirmed key gets files: a person at the terminal compares the codes, a code is typed,
-/// or the fingerprint is given. If there is no one to ask, a stranger gets nothing.
+/// The steps before an unconfirmed key gets files: a person at the terminal compares the codes, a code is typed, or the
+/// fingerprint is given. If no one can be asked, a stranger gets nothing.
 final class FirstContact: Sendable {
   /// The key that must answer, as the person gave it.
   let fingerprint: PeerID?
   /// The name under which that peer will be known; nil: its own.
   let petname: String?
-  /// Who has to answer at the address of `--address`; nil: whoever answers there.
+  /// The peer that has to answer at the address of `--address`; nil: any peer.
   private let meant: (place: String, recipient: Recipient)?
   /// Whether there is someone to ask. With a code no one is asked: typing it is the answer.
   let asks: Bool
@@ -201,7 +201,7 @@ final class FirstContact: Sendable {
     case .address(let address, _):
       let key = purpose == .itself ? expected(at: address.description) : known.entry(at: address.description)?.id
       if let key { return refusal(key, calledItself: "", isFree) }
-      // The key that answers decides: the node lets in those that may be sent to, and nobody else.
+      // The key that answers decides: the node lets in those that may be sent to, and no others.
       let mayBeKnown = fingerprint == nil && !hasCode && known.entries.contains(where: isReachable)
       return isFree || mayBeKnown ? nil : Self.unknownAddress(purpose)
     }
@@ -271,7 +271,7 @@ final class FirstContact: Sendable {
     let screens = "Code: \(code)   The other screen must show the same."
     let attempts = attempts(of: peer)
     let isRelay = attempts.contains { $0.purpose == .relay } && !attempts.contains { $0.purpose == .itself }
-    // The receiver was given by its key, so no person is waited for; nobody has said anything of the relays.
+    // The receiver was given by its key, so no person is waited for; no person has said anything about the relays.
     if let fingerprint, !isRelay { return peer.fingerprint == fingerprint }
     // From now on, even if others are asked about first.
     for attempt in attempts { attempt.asked() }

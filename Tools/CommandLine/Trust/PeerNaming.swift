@@ -1,7 +1,7 @@
 import Piconet
 
-/// What peers are called on the screen: a known one by the name that the person gave it, beside what it calls itself,
-/// and so that no two that look alike are mistaken for each other. Its results are not escaped.
+/// The names of peers on the screen. A known peer has the name that the person gave it, beside the name that it gives
+/// itself, so that no two that look alike are mistaken for each other. Results are not escaped.
 struct PeerNaming: Sendable {
   /// Who is known here.
   let known: KnownPeers
@@ -66,7 +66,8 @@ struct PeerNaming: Sendable {
     return Dictionary(grouping: meant, by: \.name).mapValues { Set($0.map(\.id.description)) }
   }
 
-  /// Why none of these keys gets anything, if the person has blocked them all; nil: not all are, or there are none.
+  /// Returns why none of these keys gets anything, if the person has blocked them all; nil: not all are blocked, or the
+  /// set is empty.
   func blockade(_ keys: Set<PeerID>) -> String? {
     guard let key = keys.min(by: { $0.description < $1.description }), keys.allSatisfy(known.isBlocked) else {
       return nil
