@@ -9,7 +9,7 @@ package final class DBusConnection: DescriptorHandler {
   package enum Address: Sendable, Hashable {
     /// The system bus; DBUS_SYSTEM_BUS_ADDRESS names another one.
     case system
-    /// That of this user's session: DBUS_SESSION_BUS_ADDRESS, or `bus` in XDG_RUNTIME_DIR.
+    /// The bus of this user's session: DBUS_SESSION_BUS_ADDRESS, or `bus` in XDG_RUNTIME_DIR.
     case session
     case custom(String)
   }
@@ -29,12 +29,12 @@ package final class DBusConnection: DescriptorHandler {
   /// Called once, when the bus is lost; not after `close`.
   package var closed: ((DBusFailure) -> Void)?
 
-  /// How many calls, matches and objects are held.
+  /// The number of calls, matches and objects that are held.
   package var slotCount: Int { slots.count }
   package var callCount: Int { slots.values.count { if case .call = $0.purpose { true } else { false } } }
 
   /// Connects; the handshake takes place while the loop goes on.
-  /// - Throws: if there is no bus at this address, or it refuses us.
+  /// - Throws: if no bus is at this address, or it refuses us.
   package init(loop: EventLoop, address: Address) throws(DBusFailure) {
     self.loop = loop
     let opened: Int32
@@ -65,8 +65,8 @@ package final class DBusConnection: DescriptorHandler {
 
   deinit { close() }
 
-  /// Ends everything without a further message; no handler is called any more. What a daemon keeps for this
-  /// connection it drops on its own. Idempotent.
+  /// Ends everything without a further message; no handler is called any more. A daemon drops its state for this
+  /// connection by itself. Idempotent.
   package func close() {
     closed = nil
     watch?.cancel()
@@ -82,8 +82,7 @@ package final class DBusConnection: DescriptorHandler {
 
   /// Calls a method. `completion` is called exactly once, on the loop, never from within this call, unless the
   /// connection is closed before.
-  /// - Parameter starts: whether the bus may start a service that is not there; otherwise that is for the system to
-  ///   decide.
+  /// - Parameter starts: whether the bus may start a service that is not running; otherwise the system decides.
   package func call(
     _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = [],
     timeout: Duration, starts: Bool = false, completion: @escaping (Result<[DBusValue], DBusFailure>) -> Void
@@ -202,7 +201,7 @@ package final class DBusConnection: DescriptorHandler {
     closed?(failure)
   }
 
-  /// Makes the loop wait for what sd-bus waits for.
+  /// Makes the loop wait for the events that sd-bus waits for.
   private func update() {
     guard let bus, let watch, let timer, !isProcessing else { return }
     let events = sd_bus_get_events(bus)

@@ -72,7 +72,7 @@ enum DBusMessage {
 
   // MARK: reading
 
-  /// All arguments of a message, within the budget of one message.
+  /// Returns all arguments of a message, within the budget of one message.
   static func arguments(of message: OpaquePointer) -> Result<[DBusValue], DBusFailure> {
     var budget = DBusBudget()
     do {
@@ -84,7 +84,7 @@ enum DBusMessage {
     }
   }
 
-  /// Up to the end of the message or of the container that was entered.
+  /// Reads up to the end of the message or of the container that was entered.
   private static func readAll(_ message: OpaquePointer, _ budget: inout DBusBudget) throws -> [DBusValue] {
     var values: [DBusValue] = []
     while sd_bus_message_at_end(message, 0) == 0 { values.append(try read(message, &budget)) }

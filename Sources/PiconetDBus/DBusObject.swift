@@ -1,14 +1,14 @@
 import PiconetDBusValues
 
-/// An object of ours that other programs on the bus see.
+/// An object of this process that other programs on the bus see.
 package struct DBusObject {
   /// The answer to a call.
   package typealias Answer = Result<[DBusValue], DBusFailure>
 
   package var interface: String
-  /// Read for each question, so that it is always up to date.
+  /// Read for each request, so that it is always up to date.
   package var properties: () -> [String: DBusValue]
-  /// Answers a call to a method of the interface; nil: there is no such method.
+  /// Answers a call to a method of the interface; nil: the interface has no such method.
   package var handle: (DBusArrival) -> Answer?
 
   static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"

@@ -1,7 +1,7 @@
 import CSystemd
 import PiconetDBusValues
 
-/// Something that sd-bus keeps for us: a call under way, a match, an object. Confined to the loop.
+/// An object that sd-bus keeps for this process: a call under way, a match, an exported object. Confined to the loop.
 ///
 /// sd-bus has a pointer to it but no reference: the connection's table holds it until the slot is gone.
 package final class DBusSlot {
@@ -23,7 +23,7 @@ package final class DBusSlot {
     self.connection = connection
   }
 
-  /// Ends it: nothing is called any more. Idempotent.
+  /// Ends the slot: no function is called any more. Idempotent.
   package func cancel() {
     // The table's reference may be the last one.
     withExtendedLifetime(self) {

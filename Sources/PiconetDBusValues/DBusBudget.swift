@@ -1,6 +1,6 @@
-/// How much of one message is decoded. A message is made by another program and may be up to 128 MiB.
+/// The limit on how much of one message is decoded. Another program makes the message, which may be up to 128 MiB.
 public struct DBusBudget: Sendable, Hashable {
-  /// What there was too much of in a message.
+  /// The limit that a message exceeds.
   public enum Excess: Error, Sendable, Hashable, CustomStringConvertible {
     case values(limit: Int)
     case bytes(limit: Int)
@@ -25,7 +25,7 @@ public struct DBusBudget: Sendable, Hashable {
 
   public init() {}
 
-  /// Takes one value with that many bytes of text.
+  /// Counts one value with that many bytes of text.
   public mutating func take(bytes count: Int = 0) throws(Excess) {
     values += 1
     bytes += count

@@ -1,4 +1,4 @@
-/// Why a call was not answered as hoped.
+/// Why a call was not answered as expected.
 public struct DBusFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The error's name on D-Bus, such as `org.bluez.Error.NotReady`; for failures on our own side one of the names
   /// below.
@@ -13,7 +13,7 @@ public struct DBusFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { message.isEmpty ? name : "\(name): \(message)" }
 
-  /// There is no bus, or the connection to it broke.
+  /// No bus is available, or the connection to it broke.
   public static let disconnected = "org.freedesktop.DBus.Error.Disconnected"
   public static let noReply = "org.freedesktop.DBus.Error.NoReply"
   public static let timeout = "org.freedesktop.DBus.Error.Timeout"

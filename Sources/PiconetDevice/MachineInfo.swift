@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the administrator says of this machine (machine-info(5)).
+/// The administrator's description of this machine (machine-info(5)).
 enum MachineInfo {
   static var text: String { (try? String(contentsOfFile: "/etc/machine-info", encoding: .utf8)) ?? "" }
 
-  /// The value of PRETTY_HOSTNAME, if there is one that is not empty: quoted as a shell would, or not.
+  /// Returns the value of PRETTY_HOSTNAME, if it is set and not empty: quoted as a shell would, or not.
   static func prettyName(in text: String) -> String? {
     let key = "PRETTY_HOSTNAME="
     guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix(key) }) else { return nil }

@@ -1,10 +1,10 @@
 public import Foundation
 import Glibc
 
-/// This device, for programs that name themselves or tell themselves apart with `UIDevice.current`. A stand-in for the
+/// This device, for programs that use `UIDevice.current` to name themselves or to distinguish devices. It replaces the
 /// one class of Apple's UIKit that networking code uses; nothing else of UIKit is here.
 ///
-/// From any thread, where Apple's is for the main actor: code in either place compiles.
+/// Any thread may use it, while Apple's is for the main actor: code in either place compiles.
 public final class UIDevice: NSObject, Sendable {
   public static let current = UIDevice()
 
@@ -19,7 +19,7 @@ public final class UIDevice: NSObject, Sendable {
   /// "Linux".
   public var systemName: String { "Linux" }
 
-  /// Of the kernel, such as "6.1.0".
+  /// The version of the kernel, such as "6.1.0".
   public var systemVersion: String {
     let version = ProcessInfo.processInfo.operatingSystemVersion
     return "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
@@ -34,7 +34,7 @@ public final class UIDevice: NSObject, Sendable {
 
   public var localizedModel: String { model }
 
-  /// A random number for this user on this device, the same at each start and in all programs: it is made when it is
-  /// first asked for, in `$XDG_STATE_HOME/piconet/identifier-for-vendor`. Nil where no file can be kept.
+  /// A random number for this user on this device, the same at each start and in all programs. It is made at its first
+  /// use, in `$XDG_STATE_HOME/piconet/identifier-for-vendor`. Nil if no file can be kept.
   public var identifierForVendor: UUID? { VendorIdentifier.current }
 }

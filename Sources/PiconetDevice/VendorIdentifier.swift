@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A random number that is kept in a file: the program that writes it first has made it for all.
+/// A random number that is kept in a file: the first program that writes it has made it for all.
 enum VendorIdentifier {
   static let current = kept(in: folder(environment: ProcessInfo.processInfo.environment))
 

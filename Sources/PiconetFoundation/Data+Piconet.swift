@@ -2,8 +2,8 @@ import Foundation
 import Piconet
 
 extension Message {
-  /// The content, copied: keep it for as long as you like. The functions that send bytes (`Member.send`,
-  /// `Session.send`, `OutgoingStream.write`, `Resource.bytes`) take `Data` as it is.
+  /// The content, copied: it may be kept for long. The functions that send bytes (`Member.send`, `Session.send`,
+  /// `OutgoingStream.write`, `Resource.bytes`) take `Data` as it is.
   public var data: Data { Data(bytes) }
 }
 

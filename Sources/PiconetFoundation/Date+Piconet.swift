@@ -2,7 +2,7 @@ import Foundation
 import Piconet
 
 extension IncomingOffer {
-  /// When the content was last changed, as the sender says; nil if it says nothing. `Date` is exact to a few hundred
+  /// When the content was last changed, as the sender says; nil if it does not say. `Date` is exact to a few hundred
   /// nanoseconds.
   public var modificationDate: Date? {
     modified.map { nanoseconds in

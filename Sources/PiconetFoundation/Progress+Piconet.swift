@@ -13,8 +13,8 @@ extension TransferChanges {
 }
 
 extension OutgoingTransfer {
-  /// The transfer as a `Progress`, in bytes that the receiver has stored. It can be shown and made a child of another;
-  /// cancelling, pausing or resuming it does the same to the transfer. Each call makes another one.
+  /// Returns the transfer as a `Progress`, in bytes that the receiver has stored. It can be shown and made a child of
+  /// another; cancelling, pausing or resuming it does the same to the transfer. Each call makes another one.
   public func makeProgress() -> Progress {
     let progress = Progress(totalUnitCount: Int64(clamping: self.progress.total))
     progress.kind = .file
@@ -27,7 +27,7 @@ extension OutgoingTransfer {
 }
 
 extension IncomingTransfer {
-  /// As `OutgoingTransfer.makeProgress()`.
+  /// Returns the transfer as a `Progress`; see `OutgoingTransfer.makeProgress()`.
   public func makeProgress() -> Progress {
     let progress = Progress(totalUnitCount: Int64(clamping: self.progress.total))
     progress.kind = .file

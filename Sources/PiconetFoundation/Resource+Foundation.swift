@@ -2,12 +2,13 @@ import Foundation
 import Piconet
 
 extension Resource {
-  /// What a URL leads to: a file of this machine, or what an http or https server has, as `file` and `url` say.
+  /// Creates a resource from a URL: a file of this machine, or the content at an http or https URL, as `file` and `url`
+  /// do.
   /// - Parameters:
-  ///   - url: with the scheme `file`, `http` or `https`.
-  ///   - name: what to offer it as; nil: the last part of the path.
-  ///   - folder: the folders that it is to be stored below.
-  ///   - mediaType: an IANA media type; nil: none, or for what a server has the one that it states.
+  ///   - url: a URL with the scheme `file`, `http` or `https`.
+  ///   - name: the name to offer it under; nil: the last part of the path.
+  ///   - folder: the folders below which to store it.
+  ///   - mediaType: an IANA media type; nil: none, or for an http or https URL the one that the server states.
   ///   - metadata: free data, at most 4,096 bytes.
   /// - Throws: `invalidArgument` for a URL of another kind.
   public static func contents(
@@ -27,19 +28,19 @@ extension Resource {
     return .url(url.absoluteString, named: name, below: folder, mediaType: mediaType, metadata: metadata)
   }
 
-  /// `contents(of:)` takes every `URL`: whether it is one of a file shows only when the program runs.
+  /// Unavailable: `contents(of:)` takes every `URL`; only at run time is it known whether that names a file.
   @available(*, unavailable, renamed: "contents(of:named:below:mediaType:metadata:)")
   public static func file(_ url: URL, named name: String? = nil, mediaType: String? = nil) -> Resource {
     .file(url.path(percentEncoded: false), named: name, mediaType: mediaType)
   }
 
-  /// `bytes` takes `Data`, too.
+  /// Unavailable: `bytes` takes `Data`, too.
   @available(*, unavailable, renamed: "bytes(_:named:below:mediaType:metadata:)")
   public static func data(_ data: Data, named name: String, mediaType: String? = nil) -> Resource {
     .bytes(data, named: name, mediaType: mediaType)
   }
 
-  /// `contents(of:)` takes every `URL`.
+  /// Unavailable: `contents(of:)` takes every `URL`.
   @available(*, unavailable, renamed: "contents(of:named:below:mediaType:metadata:)")
   public static func url(_ url: URL, named name: String? = nil, mediaType: String? = nil) -> Resource {
     .url(url.absoluteString, named: name, mediaType: mediaType)
@@ -52,10 +53,10 @@ extension ReceivedFile {
 }
 
 extension Node {
-  /// As `receivingDirectory(at:maximumFileSize:)`.
+  /// Opens a directory for received files; see `receivingDirectory(at:maximumFileSize:)`.
   /// - Parameters:
-  ///   - url: of a directory that exists.
-  ///   - maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.
+  ///   - url: the URL of a directory that exists.
+  ///   - maximumFileSize: a larger file is refused as `tooLarge`; nil: no limit but the disk's.
   public func receivingDirectory(
     at url: URL, maximumFileSize: UInt64? = nil
   ) async throws(PiconetError) -> ReceivingDirectory {

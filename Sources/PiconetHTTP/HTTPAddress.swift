@@ -8,10 +8,10 @@ public struct HTTPAddress: Sendable, Hashable {
   /// nil: the scheme's default.
   public let port: UInt16?
 
-  /// In bytes.
+  /// The longest URL, in bytes.
   public static let longest = 8192
 
-  /// - Throws: `invalidURL`, with what is wrong.
+  /// - Throws: `invalidURL`, with the fault.
   public init(_ text: String) throws(HTTPFailure) {
     let lower = text.prefix(8).lowercased()
     let scheme = lower == "https://" ? 8 : lower.hasPrefix("http://") ? 7 : 0
@@ -23,7 +23,7 @@ public struct HTTPAddress: Sendable, Hashable {
       throw Self.invalid("an address has no blanks; write %20")
     }
     let authority = text.utf8.dropFirst(scheme).prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
-    // What comes before the last @ is for the server: a name and a password.
+    // The part before the last @ is for the server: a name and a password.
     let place = authority.lastIndex(of: 0x40).map { authority[authority.index(after: $0)...] } ?? authority
     let host: Substring.UTF8View
     var rest: Substring.UTF8View

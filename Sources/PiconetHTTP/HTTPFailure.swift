@@ -13,19 +13,19 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case forbiddenRedirect
     /// The server's certificate is not one that the system trusts.
     case certificate
-    /// Nothing came for as long as is allowed.
+    /// Nothing arrived within the time allowed.
     case timedOut
-    /// Less came than the server had announced, or the connection broke.
+    /// Less arrived than the server had announced, or the connection broke.
     case cutOff
-    /// The content is above the limit, which is in bytes.
+    /// The content exceeds the limit, which is in bytes.
     case tooLarge(limit: UInt64)
-    /// No server answers there.
+    /// No server answers at the address.
     case unreachable
-    /// What arrives can't be stored; the reason is an errno.
+    /// The content can't be stored; the reason is an errno.
     case spool(Int32)
-    /// The caller has given the fetch up.
+    /// The caller has cancelled the fetch.
     case cancelled
-    /// This machine has no libcurl that can be used.
+    /// This machine has no usable libcurl.
     case noLibrary
     /// Anything else; the description says what.
     case other
@@ -36,13 +36,13 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// A sentence to show; never the URL, which may hold a password.
   public let description: String
 
-  /// A failure with words for a person.
+  /// Creates a failure with words for a person.
   public init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
   }
 
-  /// From a `CURLcode`.
+  /// Translates a `CURLcode`.
   init(code: Int32, status: Int, message: String) {
     let kind: Code =
       switch code {

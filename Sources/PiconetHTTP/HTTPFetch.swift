@@ -2,35 +2,35 @@ import CPiconetHTTP
 import PiconetRuntime
 import Synchronization
 
-/// How a URL is fetched.
+/// The settings of a fetch.
 public struct HTTPSettings: Sendable, Hashable {
-  /// How many redirects are followed. Default 5.
+  /// The number of redirects that are followed. Default 5.
   public var redirectLimit = 5
   /// The time-out for the name look-up, the connection and TLS together, in milliseconds. Default 30 s.
   public var connectTimeoutMilliseconds = 30_000
-  /// The fetch is given up when nothing comes for this many seconds. Default 30.
+  /// The number of seconds without data after which the fetch fails. Default 30.
   public var stallTimeoutSeconds = 30
-  /// The most bytes that are taken; nil: as many as a receiver takes.
+  /// The most bytes that are accepted; nil: as many as a receiver accepts.
   public var sizeLimit: UInt64?
-  /// The most bytes that are taken if the server does not say how many there are: receivers can't be asked beforehand
+  /// The most bytes that are accepted if the server does not announce the size. Receivers can't be asked beforehand
   /// whether they want them, and all must be fetched first. Default 64 MiB.
   public var unannouncedSizeLimit: UInt64 = 64 << 20
-  /// How many bytes are fetched ahead of what receivers have asked for; then the server is held back. Default 4 MiB.
+  /// How many bytes are fetched ahead of the receivers' requests; then the server is held back. Default 4 MiB.
   public var aheadLimit: UInt64 = 4 << 20
-  /// The folder in which what arrives waits until it has been passed on.
+  /// The folder in which arrived bytes wait until they have been passed on.
   public var spoolFolder = "/var/tmp"
 
   /// The defaults.
   public init() {}
 }
 
-/// A URL, fetched on a thread of its own into a file without a name, from which others read while it arrives.
+/// A URL, fetched on a separate thread into a file without a name, from which others read while it arrives.
 public final class HTTPFetch: Sendable {
-  /// What the server says before the first byte.
+  /// The server's statements before the first byte.
   public struct Head: Sendable, Hashable {
     /// In bytes; nil if the server does not know.
     public let size: UInt64?
-    /// As the server says; empty if it says nothing.
+    /// The media type that the server states; empty if it states none.
     public let mediaType: String
   }
 
@@ -42,7 +42,7 @@ public final class HTTPFetch: Sendable {
   private struct State {
     var head: Head?
     var count: UInt64 = 0
-    /// Bytes before this offset have been asked for.
+    /// Bytes before this offset have been requested.
     var wanted: UInt64 = 0
     var isHeldBack = false
     var end: Result<UInt64, HTTPFailure>?
@@ -51,16 +51,16 @@ public final class HTTPFetch: Sendable {
     var handle: Handle?
     var waiters = WaitingTasks<Moment>()
     var readers: [(reader: ObjectIdentifier, offset: UInt64, proceed: @Sendable () -> Void)] = []
-    /// Some thread is calling readers back. A reader that asks meanwhile waits, though its bytes are here: an earlier
-    /// call of its own may be about to be answered.
+    /// Some thread is calling readers back. A reader that asks meanwhile waits, even if its bytes have arrived: an
+    /// earlier call of that reader may be about to be answered.
     var isTelling = false
 
     func isWanted(within limit: UInt64) -> Bool { count < wanted || count - wanted < limit }
 
-    /// Bytes before this offset are here or never will be.
+    /// Bytes before this offset have arrived or never will.
     var answered: UInt64 { end != nil || isCancelled ? .max : count }
 
-    /// Takes out the callbacks whose bytes are here or never will be, each reader's in order.
+    /// Removes the callbacks whose bytes have arrived or never will, each reader's in order.
     mutating func takeReady() -> [@Sendable () -> Void] {
       var ready: [@Sendable () -> Void] = []
       var waiting: Set<ObjectIdentifier> = []
@@ -104,7 +104,7 @@ public final class HTTPFetch: Sendable {
     _ = thread.submit { [self] in run() }
   }
 
-  /// Any thread. Gives the fetch up; waiting callers get `cancelled`.
+  /// Any thread. Cancels the fetch; waiting callers get `cancelled`.
   public func cancel() {
     state.withLock { state in
       state.isCancelled = true
@@ -113,13 +113,13 @@ public final class HTTPFetch: Sendable {
     tellReaders()
   }
 
-  /// Any thread that may block for a moment. Gives the fetch up and waits until its thread has ended.
+  /// Any thread that may block for a moment. Cancels the fetch and waits until its thread has ended.
   public func close() {
     cancel()
     thread.stop()
   }
 
-  // MARK: What came
+  // MARK: Results
 
   /// Waits until the server has answered.
   public func head() async -> Result<Head, HTTPFailure> {
@@ -137,7 +137,7 @@ public final class HTTPFetch: Sendable {
     }
   }
 
-  /// Waits until everything is here, and returns its size in bytes.
+  /// Waits until everything has arrived, and returns its size in bytes.
   public func whole() async -> Result<UInt64, HTTPFailure> {
     await WaitingTasks<Moment>.wait { task in
       state.withLock { state in
@@ -150,9 +150,9 @@ public final class HTTPFetch: Sendable {
     return state.withLock { $0.end } ?? .failure(HTTPFailure(.other, "it has not ended"))
   }
 
-  /// Calls back, on any thread, once the first `offset` bytes are here, or never will be.
+  /// Calls back, on any thread, once the first `offset` bytes have arrived, or never will.
   /// - Parameter reader: calls of one reader are answered in order, and made by one thread at a time; different readers
-  ///   don't wait for what others have asked for.
+  ///   don't wait for each other's requests.
   public func whenAvailable(
     upTo offset: UInt64, for reader: AnyObject, _ proceed: @escaping @Sendable () -> Void
   ) {
@@ -166,7 +166,7 @@ public final class HTTPFetch: Sendable {
     if isNow { proceed() }
   }
 
-  /// One thread at a time: otherwise what a reader asked for first could be answered last.
+  /// Runs on one thread at a time: otherwise a reader's first request could be answered last.
   private func tellReaders() {
     var isTelling = false
     while true {
@@ -188,8 +188,8 @@ public final class HTTPFetch: Sendable {
     if state.isHeldBack, let handle = state.handle { piconet_http_wake(handle.pointer) }
   }
 
-  /// Fills the buffer with bytes that have come. Blocks only on the disk. Throws the reason why they are not here and
-  /// will not be.
+  /// Fills the buffer with bytes that have arrived. Blocks only on the disk. Throws the reason if they have not arrived
+  /// and never will.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(HTTPFailure) {
     let (count, end) = state.withLock { ($0.count, $0.end) }
     guard offset + UInt64(buffer.count) <= count else {
@@ -200,10 +200,10 @@ public final class HTTPFetch: Sendable {
     guard error == 0 else { throw HTTPFailure(.spool(error), "the temporary file can't be read: error \(error)") }
   }
 
-  /// How it ended; nil while it has not.
+  /// The result; nil while the fetch goes on.
   public var end: Result<UInt64, HTTPFailure>? { state.withLock { $0.end } }
 
-  /// How many bytes are here, and whether the server waits until more is asked for.
+  /// The number of bytes that have arrived, and whether the server is held back until more is requested.
   var arrived: (count: UInt64, isHeldBack: Bool) { state.withLock { ($0.count, $0.isHeldBack) } }
 
   // MARK: On the fetching thread
@@ -291,7 +291,7 @@ public final class HTTPFetch: Sendable {
     return false
   }
 
-  /// The first end counts.
+  /// Ends the fetch; the first end counts.
   private func finish(_ failure: HTTPFailure?) {
     let woken = state.withLock { state in
       if state.end == nil { state.end = failure.map { .failure($0) } ?? .success(state.count) }

@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// A file without a name, gone with its last user: one thread writes at its end, others read what is there.
+/// A file without a name, gone with its last user: one thread writes at its end, others read the bytes written so far.
 final class SpoolFile: Sendable {
   private let descriptor: Int32
 

@@ -153,7 +153,7 @@ func noConfigurationOption<Arguments>() -> Option<Arguments> {
   Option("no-config", help: "pass over the configuration file", .flag { _ in })
 }
 
-/// `--no-cache`, for whoever does not trust the disk.
+/// `--no-cache`, for a person who does not trust the disk.
 func noCacheOption<Arguments>(_ set: @escaping @Sendable (inout Arguments) -> Void) -> Option<Arguments> {
   Option(
     "no-cache", help: "read all files again to compare them, also those that were read before and have not changed",
