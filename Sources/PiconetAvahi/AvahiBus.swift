@@ -7,7 +7,7 @@ final class AvahiBus {
   enum Event {
     /// The unique name of the daemon; nil: Avahi is not on the bus.
     case owner(String?)
-    /// The bus is lost, or does not answer.
+    /// The bus is lost, or has not answered.
     case failed(DBusFailure)
     case signal(DBusArrival)
   }
@@ -17,7 +17,7 @@ final class AvahiBus {
   private static let interfaces = [
     AvahiNames.server, AvahiNames.entryGroup, AvahiNames.browser, AvahiNames.resolver,
   ]
-  /// The calls under way, fewer than the connection takes; the others wait here.
+  /// The most calls under way, fewer than the connection takes; further calls wait here.
   private static let callsAtOnce = 32
   private static let timeout = Duration.seconds(10)
 
@@ -27,7 +27,7 @@ final class AvahiBus {
   private var isOwnerKnown = false
   private var callCount = 0
   private var waiting: [(call: AvahiCall, completion: (Result<[DBusValue], DBusFailure>) -> Void)] = []
-  /// Whether a call that has waited is still wanted.
+  /// Returns whether a call that has waited is still wanted.
   var isWanted: (AvahiCall) -> Bool = { _ in true }
 
   init(
@@ -87,7 +87,7 @@ final class AvahiBus {
       Self.bus, "/org/freedesktop/DBus", Self.bus, "GetNameOwner", [.string(AvahiNames.service)],
       timeout: Self.timeout
     ) { [weak self] result in
-      // If a daemon came or went meanwhile, the signal has said so.
+      // If a daemon came or went meanwhile, the signal has reported it.
       guard let self, !self.isOwnerKnown else { return }
       switch result {
       case .success(let values): self.setOwner(values.first?.text)

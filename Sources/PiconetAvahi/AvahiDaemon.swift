@@ -17,7 +17,7 @@ public final class AvahiDaemon: ResponderDaemon {
   private var facts: [AvahiFact] = []
   private var isHandling = false
 
-  /// Connects to nothing yet.
+  /// Creates a daemon without connecting yet.
   public convenience init(loop: EventLoop) { self.init(loop: loop, address: .system) }
 
   package init(loop: EventLoop, address: DBusConnection.Address) {
@@ -37,7 +37,7 @@ public final class AvahiDaemon: ResponderDaemon {
     loop.executeLater { [weak self] in self?.take(.errand(errand)) }
   }
 
-  /// Facts that come up while one is handled wait for their turn.
+  /// Takes a fact. Facts that come up while one is handled wait for their turn.
   private func take(_ fact: AvahiFact) {
     facts.append(fact)
     guard !isHandling else { return }

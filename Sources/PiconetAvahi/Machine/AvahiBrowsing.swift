@@ -1,4 +1,4 @@
-/// A browser of Avahi's, for one family.
+/// One browser of Avahi, for one family.
 struct AvahiBrowsing: Sendable, Hashable {
   var number: Int
   /// Nil until Avahi has answered.

@@ -1,8 +1,8 @@
 import PiconetDBusValues
 
-/// A method of Avahi's to call.
+/// A call of an Avahi method.
 struct AvahiCall: Sendable, Hashable {
-  /// What the answer is for.
+  /// The purpose of the answer.
   enum Purpose: Sendable, Hashable {
     case state
     /// An entry group for the publication with this number.
@@ -13,11 +13,11 @@ struct AvahiCall: Sendable, Hashable {
     case proof(Int, filling: Int, isIPv6: Bool)
     case browser(isIPv6: Bool, number: Int)
     case resolver(AvahiInstance.Key, number: Int)
-    /// Nothing depends on it.
+    /// No further step depends on the answer.
     case none
   }
 
-  /// Which of Avahi's lives on the bus it is for: an answer of a former one no longer counts.
+  /// The run of Avahi that the call is for: an answer of a former run no longer counts.
   var life: Int
   var purpose: Purpose
   var path: String

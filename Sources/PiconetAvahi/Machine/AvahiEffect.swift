@@ -1,6 +1,6 @@
 import PiconetDNSSD
 
-/// What the machine wants done, in order.
+/// The actions that the machine requests, in order.
 enum AvahiEffect: Sendable, Hashable {
   case connect
   case disconnect

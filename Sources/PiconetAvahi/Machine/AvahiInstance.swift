@@ -1,6 +1,6 @@
 import PiconetDNSSD
 
-/// One instance as Avahi sees it on one interface, and how far it is resolved. Anything in it may be invented.
+/// One instance as Avahi sees it on one interface, with the state of its resolution. Anything in it may be invented.
 struct AvahiInstance: Sendable, Hashable {
   struct Key: Sendable, Hashable, Comparable {
     var interface: InterfaceID
@@ -12,7 +12,7 @@ struct AvahiInstance: Sendable, Hashable {
     }
   }
 
-  /// Where it leads.
+  /// The address and port to which it resolves.
   struct Finding: Sendable, Hashable {
     var address: IPAddress
     var port: UInt16
@@ -20,12 +20,12 @@ struct AvahiInstance: Sendable, Hashable {
   }
 
   enum Stage: Sendable, Hashable {
-    /// It is resolved at this time, or as soon after as there is room.
+    /// It will be resolved at this time, or as soon afterwards as there is room.
     case waiting(until: Duration)
     /// Avahi was asked for a resolver.
     case asked(number: Int)
     case resolving(path: String)
-    /// The resolver goes on telling of changes. The place is the lower, the longer it is held.
+    /// It is resolved, and the resolver goes on reporting changes. The place is the lower, the longer it is held.
     case found(path: String, Finding, place: Int)
   }
 

@@ -1,10 +1,10 @@
 import PiconetDNSSD
 
-/// Which of the instances that Avahi has found are resolved and kept. A value.
+/// The choice of the found instances that are resolved and kept. A value.
 ///
 /// Avahi doesn't say which device has sent a record, so places are shared by the address that an instance leads to.
-/// While all are taken, the address with the most gives one up. Where each has one, the oldest goes, once a second. The
-/// first 256 stay.
+/// While all are taken, the address with the most gives one up. If each address has one, the oldest goes, once a
+/// second. The first 256 stay.
 struct AvahiInstances: Sendable {
   typealias Key = AvahiInstance.Key
 
@@ -13,7 +13,7 @@ struct AvahiInstances: Sendable {
     case free(path: String)
   }
 
-  /// Until when an instance waits. Of equal times the smaller number came first.
+  /// The end of an instance's wait. Of equal times the smaller number came first.
   private struct Wait: Comparable {
     var until: Duration
     var number: Int
@@ -29,18 +29,18 @@ struct AvahiInstances: Sendable {
   static let settledPlaces = MulticastDNS.settledInstances
   /// The most that are being resolved.
   static let resolvingLimit = 64
-  /// What takes longer waits for another attempt, and others have their turn.
+  /// The time after which an unfinished attempt is postponed, so that others have their turn.
   static let patience = Duration.seconds(1)
 
   private var known: [Key: AvahiInstance] = [:]
-  /// Those that wait.
+  /// Instances that wait.
   private var waiting: [Key: Wait] = [:]
-  /// Those that are being resolved, and since when.
+  /// Instances that are being resolved, with the start of each attempt.
   private var resolving: [Key: Duration] = [:]
   private var keys: [String: Key] = [:]
-  /// How many are known on each interface.
+  /// The number of known instances on each interface.
   private var interfaces: [InterfaceID: Int] = [:]
-  /// How many places lead to an address.
+  /// The number of places that lead to each address.
   private var shares: [IPAddress: Int] = [:]
   private(set) var placeCount = 0
   private var lastNumber = 0
@@ -73,12 +73,12 @@ struct AvahiInstances: Sendable {
     interfaces[key.interface] = count > 1 ? count - 1 : nil
   }
 
-  /// Those of one family, or of interfaces that are no longer wanted.
+  /// Removes the instances of one family, or of interfaces that are no longer wanted.
   mutating func removeAll(where isGone: (InterfaceID) -> Bool) {
     for key in known.keys.sorted() where isGone(key.interface) { disappeared(key) }
   }
 
-  /// - Parameter path: that of the resolver; nil: Avahi gave none.
+  /// - Parameter path: the path of the resolver; nil: Avahi gave none.
   mutating func answered(_ key: Key, number: Int, path: String?, at now: Duration) {
     guard let instance = known[key], instance.stage == .asked(number: number) else {
       if let path { steps.append(.free(path: path)) }
@@ -89,7 +89,7 @@ struct AvahiInstances: Sendable {
     keys[path] = key
   }
 
-  /// - Parameter finding: nil: what was found can't be used.
+  /// - Parameter finding: nil: the result can't be used.
   mutating func found(_ finding: AvahiInstance.Finding?, path: String, at now: Duration) {
     guard let key = keys[path], let instance = known[key] else { return }
     guard let finding else {
@@ -114,7 +114,7 @@ struct AvahiInstances: Sendable {
     changed.insert(key.label)
   }
 
-  /// Avahi has given up on a resolver.
+  /// Notes that Avahi has given up on a resolver.
   mutating func failed(path: String, at now: Duration) {
     if let key = keys[path] { postpone(key, at: now) }
   }
@@ -193,7 +193,7 @@ struct AvahiInstances: Sendable {
 
   // MARK: steps
 
-  /// What is to be done now. Call it after each fact, and at `nextDeadline`.
+  /// Returns the steps to take now. Call it after each fact, and at `nextDeadline`.
   mutating func takeSteps(at now: Duration) -> [Step] {
     let late = resolving.filter { $0.value + Self.patience <= now }.keys
     for key in late.sorted() { postpone(key, at: now) }
@@ -208,8 +208,8 @@ struct AvahiInstances: Sendable {
     return steps
   }
 
-  /// In turns the one that has waited longest and the one that came last. So a newcomer is resolved in a moment even
-  /// after a flood, and newcomers don't keep the others waiting for ever.
+  /// Returns alternately the instance that has waited longest and the one that came last. So a newcomer is resolved in
+  /// a moment even after a flood, and newcomers don't keep the others waiting for ever.
   private mutating func nextToResolve(at now: Duration) -> Key? {
     let due = waiting.lazy.filter { $0.value.until <= now }
     takesNewest.toggle()
@@ -222,13 +222,13 @@ struct AvahiInstances: Sendable {
     return next
   }
 
-  /// The names whose findings have changed since the last call.
+  /// Returns the names whose findings have changed since the last call.
   mutating func takeChanged() -> [[UInt8]] {
     defer { changed = [] }
     return changed.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// What one name leads to, on each interface.
+  /// Returns the findings for one name, on each interface.
   func found(_ label: [UInt8]) -> [(interface: InterfaceID, isLocal: Bool, finding: AvahiInstance.Finding)] {
     interfaces.keys.sorted().compactMap { interface in
       guard let instance = known[Key(interface: interface, label: label)],

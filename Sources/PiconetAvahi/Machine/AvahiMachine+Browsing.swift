@@ -4,7 +4,7 @@ import PiconetDNSSD
 
 /// Others' services, as Avahi finds them.
 extension AvahiMachine {
-  /// Brings Avahi's browsers in line with the errand.
+  /// Updates Avahi's browsers to the errand.
   mutating func updateBrowsing() {
     let wanted = errand.searches ? errand.families : []
     for (isIPv6, browsing) in browsers.sorted(by: { !$0.key && $1.key })
@@ -82,7 +82,8 @@ extension AvahiMachine {
   static func finding(_ arguments: [DBusValue]) -> AvahiInstance.Finding? {
     guard arguments.count == 11, let address = arguments[7].text.flatMap(address),
       let port = arguments[8].integer.flatMap(UInt16.init(exactly:)),
-      // Avahi doesn't say who has sent it, so it could lead to a neighbour's SSH: see `InterfaceTable.mayDial`.
+      // Avahi doesn't say which device has sent it, so it could lead to a neighbour's SSH: see
+      // `InterfaceTable.mayDial`.
       port >= 1024
     else { return nil }
     var text: [[UInt8]] = []
@@ -93,7 +94,7 @@ extension AvahiMachine {
       guard bytes.count <= 255, count <= MulticastDNS.largestMessage else { return nil }
       text.append(bytes)
     }
-    // Avahi tells the strings in reverse.
+    // Avahi returns the strings in reverse order.
     return AvahiInstance.Finding(address: address, port: port, text: text.reversed())
   }
 
@@ -103,7 +104,7 @@ extension AvahiMachine {
     return inet_pton(AF_INET6, text, &bytes) == 1 ? IPAddress(bytes: bytes) : nil
   }
 
-  /// What is known of a name, on all interfaces.
+  /// Returns the known instance of a name, on all interfaces.
   func instance(_ label: [UInt8], _ name: DomainName) -> ResolvedInstance? {
     let found = instances.found(label)
     guard let first = found.first else { return nil }
@@ -112,7 +113,7 @@ extension AvahiMachine {
       others.append(finding.text)
     }
     let endpoints = found.map { interface, isLocal, finding in
-      // This host is the origin of what one of its programs publishes; of others' Avahi doesn't tell it.
+      // This host is the origin of services that its programs publish; Avahi doesn't report the origin of others.
       ResolvedInstance.Endpoint(
         interface: interface, address: finding.address, port: finding.port, origin: isLocal ? finding.address : nil)
     }

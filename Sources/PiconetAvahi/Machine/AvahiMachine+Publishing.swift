@@ -3,7 +3,7 @@ import PiconetDNSSD
 
 /// Our services in Avahi's entry groups.
 extension AvahiMachine {
-  /// Brings Avahi's groups in line with the errand.
+  /// Updates Avahi's groups to the errand.
   mutating func updatePublications(at now: Duration) {
     let places = AvahiPlace.all(of: errand)
     // Avahi takes no empty group.
@@ -65,7 +65,7 @@ extension AvahiMachine {
       call(
         purpose, path, AvahiNames.entryGroup, "AddService",
         Self.name(of: publication, at: place) + [
-          // Avahi's own host, whose addresses it tells.
+          // Avahi's own host, whose addresses it publishes.
           .string(""), .uint16(publication.wanted.port), Self.text(publication.wanted.text),
         ])
     }
@@ -81,7 +81,7 @@ extension AvahiMachine {
     }
   }
 
-  /// What each method for an entry begins with.
+  /// Returns the first arguments of each method for an entry.
   private static func name(of publication: AvahiPublication, at place: AvahiPlace) -> [DBusValue] {
     [
       .int32(place.interface), .int32(place.proto), .uint32(AvahiNames.publishFlags),
@@ -92,7 +92,7 @@ extension AvahiMachine {
 
   private static func text(_ strings: [[UInt8]]) -> DBusValue { .array(of: "ay", strings.map(DBusValue.bytes)) }
 
-  /// Avahi's server is not ready. It gets our services again when it is.
+  /// Empties the groups because Avahi's server is not ready. It gets our services again when it is.
   mutating func emptyPublications() {
     for id in publications.keys.sorted() where publications[id]?.stage != .asked {
       publications[id]?.stage = .empty
@@ -145,7 +145,8 @@ extension AvahiMachine {
     }
   }
 
-  /// Avahi says nothing of a family or of interfaces that it doesn't use. So it is asked for the service.
+  /// Asks Avahi for the service over each family, since Avahi reports nothing about families or interfaces that it
+  /// doesn't use.
   private mutating func prove(_ id: Int) {
     guard let publication = publications[id] else { return }
     publications[id]?.deadline = nil
@@ -175,9 +176,9 @@ extension AvahiMachine {
     }
   }
 
-  // MARK: what goes wrong
+  // MARK: Failures
 
-  /// The name is another's. The next one is tried; where names go on being taken, after a pause.
+  /// Handles a name that is another's. The next one is tried; if names go on being taken, after a pause.
   private mutating func collide(_ id: Int, at now: Duration) {
     guard var publication = publications[id] else { return }
     publication.attempt += 1

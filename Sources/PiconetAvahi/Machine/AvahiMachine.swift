@@ -9,9 +9,9 @@ struct AvahiMachine: Sendable {
   enum Phase: Sendable, Hashable {
     /// There is nothing to do, or the next attempt is waited for.
     case idle
-    /// The bus is asked who Avahi is.
+    /// The bus was asked for Avahi's unique name.
     case connecting
-    /// Avahi is not on the bus. The bus tells when it comes.
+    /// Avahi is not on the bus. The bus reports when it comes.
     case absent
     /// Avahi has not settled its own name.
     case starting
@@ -22,12 +22,12 @@ struct AvahiMachine: Sendable {
   static let patience = Duration.seconds(3)
   /// How long Avahi may take to probe and announce a service.
   static let probingPatience = Duration.seconds(15)
-  /// How often what has failed is tried again.
+  /// How often failed steps are tried again.
   static let retryInterval = Duration.seconds(30)
 
   var errand = ResponderErrand()
   var phase = Phase.idle
-  /// Which of Avahi's lives on the bus this is.
+  /// The number of the present run of Avahi on the bus.
   private(set) var life = 0
   var deadline: Duration?
   var publications: [Int: AvahiPublication] = [:]
@@ -37,7 +37,7 @@ struct AvahiMachine: Sendable {
   private var failure: AvahiFailure?
   private var told = ResponderDaemonStatus.trying
   private var toldLabels: [Int: [UInt8]] = [:]
-  /// The names that were told of.
+  /// The names that were reported.
   private var toldNames: Set<DomainName> = []
   var effects: [AvahiEffect] = []
 
@@ -98,7 +98,7 @@ struct AvahiMachine: Sendable {
     }
   }
 
-  // MARK: Avahi's lives
+  // MARK: Runs of Avahi
 
   private mutating func change(to errand: ResponderErrand, at now: Duration) {
     let wasIdle = self.errand.isIdle
@@ -119,7 +119,7 @@ struct AvahiMachine: Sendable {
     effects.append(.connect)
   }
 
-  /// Nothing is left to do.
+  /// Ends the work.
   private mutating func end() {
     forgetAvahi()
     if phase != .idle { effects.append(.disconnect) }
@@ -128,7 +128,7 @@ struct AvahiMachine: Sendable {
     failure = nil
   }
 
-  /// Everything is tried again later.
+  /// Notes a failure; everything is tried again later.
   mutating func fail(_ failure: AvahiFailure, at now: Duration) {
     guard phase != .idle else { return }
     forgetAvahi()
@@ -154,13 +154,13 @@ struct AvahiMachine: Sendable {
     call(.state, AvahiNames.serverPath, AvahiNames.server, "GetState")
   }
 
-  /// What Avahi had of us went with it, or goes with our connection.
+  /// Forgets Avahi's state: our services went with it, or go with our connection.
   private mutating func forgetAvahi() {
     life += 1
     publications = [:]
     browsers = [:]
     instances.removeAll { _ in true }
-    // The paths mean nothing any more.
+    // The paths are no longer valid.
     _ = instances.takeSteps(at: .zero)
     tellInstances()
   }
@@ -193,7 +193,7 @@ struct AvahiMachine: Sendable {
     publicationTimes(at: now)
   }
 
-  // MARK: what is told
+  // MARK: Reports
 
   private mutating func tellStatus() {
     let status: ResponderDaemonStatus
@@ -260,13 +260,13 @@ struct AvahiMachine: Sendable {
     case DBusFailure.disconnected: .noBus(words(failure))
     case DBusFailure.noReply, DBusFailure.timeout: .silent
     case DBusFailure.serviceUnknown: .notOnBus
-    // The bus's own words for it fill lines.
+    // The bus's own words for it take several lines.
     case DBusFailure.accessDenied: .refused("access denied")
     default: .refused(words(failure))
     }
   }
 
-  /// Another program's words, safe for a terminal.
+  /// Returns another program's words, safe for a terminal.
   static func words(_ failure: DBusFailure) -> String {
     InstanceLabel.displayable(failure.message.isEmpty ? failure.name : failure.message)
   }

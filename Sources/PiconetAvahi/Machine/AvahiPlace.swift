@@ -1,6 +1,6 @@
 import PiconetDNSSD
 
-/// Where the entries of a publication are: an interface, or all of them, and a family, or both.
+/// The place of a publication's entries: an interface, or all of them, and a family, or both.
 struct AvahiPlace: Sendable, Hashable {
   var interface: Int32
   /// AVAHI_PROTO_INET, AVAHI_PROTO_INET6 or AVAHI_PROTO_UNSPEC.

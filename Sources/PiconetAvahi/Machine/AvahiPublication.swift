@@ -1,9 +1,9 @@
 import PiconetDNSSD
 
-/// One of our services, in an entry group of Avahi's.
+/// One of our services, in an entry group of Avahi.
 struct AvahiPublication: Sendable {
   enum Stage: Sendable, Hashable {
-    /// Avahi is asked for a group.
+    /// Avahi was asked for a group.
     case asked
     /// The group is empty: Avahi's server is not ready.
     case empty
@@ -11,7 +11,7 @@ struct AvahiPublication: Sendable {
     case filled
     /// Avahi has announced it.
     case established
-    /// Something has failed, or the name was taken too often.
+    /// A step has failed, or the name was taken too often.
     case pausing
   }
 
@@ -24,9 +24,9 @@ struct AvahiPublication: Sendable {
   var hasEntries = false
   /// Counts how often the group was filled: answers that are for an earlier time no longer count.
   var filling = 0
-  /// How often the name was taken, plus 1.
+  /// The number of times that the name was taken, plus 1.
   var attempt = 1
-  /// When the name was taken, of late.
+  /// The times at which the name was recently taken.
   var conflicts: [Duration] = []
   /// The families over which it was found.
   var proven: Set<Bool> = []

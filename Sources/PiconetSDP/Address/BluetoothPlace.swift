@@ -1,5 +1,6 @@
-/// Where a node listens over Bluetooth, as written in the text of a transport address: `00:11:22:33:44:55/0x1005`, a
-/// device and the PSM of L2CAP or the channel of RFCOMM; without the number the device is asked for it by SDP.
+/// The place where a node listens over Bluetooth, as written in the text of a transport address:
+/// `00:11:22:33:44:55/0x1005`, a device and the PSM of L2CAP or the channel of RFCOMM. Without the number the device is
+/// asked for it by SDP.
 ///
 /// An LE device with a random address is written `C0:11:22:33:44:55(random)/0x0081`.
 public struct BluetoothPlace: Sendable, Hashable, LosslessStringConvertible {
@@ -7,7 +8,7 @@ public struct BluetoothPlace: Sendable, Hashable, LosslessStringConvertible {
   public var device: BluetoothAddress
   /// Whether the address is a random one, which only LE has (Core 5.4, Vol 6 Part B 1.3).
   public var isRandom: Bool
-  /// The PSM, or RFCOMM's channel; nil: to be asked for.
+  /// The PSM, or RFCOMM's channel; nil: to be looked up.
   public var port: UInt16?
 
   public init(device: BluetoothAddress, isRandom: Bool = false, port: UInt16? = nil) {

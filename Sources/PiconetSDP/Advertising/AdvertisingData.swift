@@ -12,7 +12,7 @@ public struct AdvertisingData: Sendable, Hashable {
     }
   }
 
-  /// The types that we use.
+  /// The types that Piconet uses.
   public enum Kind {
     public static let flags: UInt8 = 0x01
     public static let someUUIDs16: UInt8 = 0x02
@@ -33,10 +33,10 @@ public struct AdvertisingData: Sendable, Hashable {
     public static let extendedAdvertisement = 1650
   }
 
-  /// Why bytes are not such data, or data doesn't fit.
+  /// Why bytes are not such data, or data does not fit.
   public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLong(Int, limit: Int)
-    /// A structure claims more bytes than there are.
+    /// A structure claims more bytes than the data has.
     case truncated(at: Int)
     /// Data of more than 254 bytes in one structure.
     case structureTooLong(type: UInt8)
@@ -80,7 +80,7 @@ public struct AdvertisingData: Sendable, Hashable {
     return bytes
   }
 
-  /// LE's flags; nil if there are none.
+  /// LE's flags; nil if the data has none.
   public var flags: UInt8? { structures.first { $0.type == Kind.flags }?.data.first }
 
   /// All service UUIDs, in their order. Bytes after a list's last whole UUID are ignored.

@@ -1,6 +1,6 @@
-/// What an extended inquiry response says about the record channel, as service data of the session's UUID: where the
-/// record can be read, and a mark that changes when the record does, so that it is read once and not after every
-/// inquiry.
+/// The pointer to the record channel in an extended inquiry response, as service data of the session's UUID. It says
+/// where the record can be read, and has a mark that changes when the record does, so that the record is read once and
+/// not after every inquiry.
 public struct RecordPointer: Sendable, Hashable {
   /// The version of these bytes.
   public static let version: UInt8 = 1

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// One value of a service record (Core 5.4, Vol 3 Part B 3).
 public indirect enum DataElement: Sendable, Hashable {
-  /// How many bytes an integer takes.
+  /// The number of bytes of an integer.
   public enum Width: UInt8, Sendable, Hashable, CaseIterable {
     case one = 1
     case two = 2
@@ -35,7 +35,7 @@ public indirect enum DataElement: Sendable, Hashable {
   public static func uint64(_ value: UInt64) -> DataElement { .unsigned(value, .eight) }
 }
 
-/// What data elements may cost their reader.
+/// The limits on a data element, which bound the cost of reading it.
 public enum DataElementLimits {
   /// How deeply sequences may be nested; the outermost has depth 1.
   public static let depth = 8
@@ -45,7 +45,7 @@ public enum DataElementLimits {
   public static let elements = 1024
 }
 
-/// Why bytes are not a data element that we read.
+/// Why bytes are not a readable data element.
 public enum DataElementFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// More bytes than `DataElementLimits.bytes`.
   case tooLong(Int)
@@ -59,7 +59,7 @@ public enum DataElementFailure: Error, Sendable, Hashable, CustomStringConvertib
   case badDescriptor(UInt8, at: Int)
   /// A boolean that is neither 0 nor 1.
   case badBoolean(at: Int)
-  /// There are more bytes after the element.
+  /// More bytes follow the element.
   case trailingBytes(Int)
 
   public var description: String {

@@ -1,4 +1,4 @@
-/// What a controller reports (Core 5.4, Vol 4 Part E 7.7), limited to what headless discovery uses.
+/// An event of a controller (Core 5.4, Vol 4 Part E 7.7), limited to those that headless discovery uses.
 public enum HCIEvent: Sendable, Hashable {
   /// `parameters` are those after the status.
   case commandComplete(opcode: UInt16, status: UInt8, parameters: [UInt8])

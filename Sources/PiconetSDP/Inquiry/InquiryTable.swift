@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// What inquiries have found: which devices must be asked for their records, which nodes are there, and which are gone.
+/// The results of inquiries: the devices that must be asked for their records, the present nodes, and those that are
+/// gone.
 ///
 /// A node is gone when several whole inquiries in a row have missed its device, because a single one may miss devices;
 /// an inquiry that was broken off to free the radio does not count.
@@ -9,10 +10,10 @@ public struct InquiryTable: Sendable {
   public static let deviceLimit = 64
   /// The most nodes on one device.
   public static let nodeLimit = 8
-  /// After how many inquiries a device is asked again if it does not say whether its record has changed.
+  /// The number of inquiries after which a device is asked again if it does not say whether its record has changed.
   static let unmarkedInterval = 4
 
-  /// What follows from a fact.
+  /// The effect of a fact.
   public enum Effect: Sendable, Hashable {
     /// Ask the device for its record; nil: it does not say where, like devices with an SDP server.
     case read(BluetoothAddress, psm: UInt16?)
@@ -27,7 +28,7 @@ public struct InquiryTable: Sendable {
     var isKnown = false
     var known: RecordPointer?
     var isBeingRead = false
-    /// How often in a row it was asked without success.
+    /// The number of times in a row that it was asked without success.
     var failures = 0
     /// The inquiry before which it is not asked again.
     var notBefore = 0
@@ -37,10 +38,10 @@ public struct InquiryTable: Sendable {
   }
 
   private let service: BluetoothUUID
-  /// After how many inquiries without an answer a device is gone.
+  /// The number of inquiries without an answer after which a device is gone.
   private let patience: Int
   private var devices: [BluetoothAddress: Device] = [:]
-  /// How many inquiries there have been.
+  /// The number of inquiries so far.
   private var round = 0
 
   public init(service: BluetoothUUID, patience: Int = 3) {
@@ -48,7 +49,7 @@ public struct InquiryTable: Sendable {
     self.patience = patience
   }
 
-  /// A device answered an inquiry with this extended response.
+  /// Notes that a device answered an inquiry with this extended response.
   public mutating func responded(_ address: BluetoothAddress, _ data: [UInt8]) -> [Effect] {
     guard
       let response = try? AdvertisingData(decoding: data, limit: AdvertisingData.Capacity.inquiryResponse),
@@ -68,7 +69,7 @@ public struct InquiryTable: Sendable {
     return mustRead ? [.read(address, psm: pointer?.psm)] : []
   }
 
-  /// What a device said when it was asked; nil: nothing. In that case it is asked again when it answers the next
+  /// Notes a device's answer when it was asked; nil: no answer. It is then asked again when it answers the next
   /// inquiry, but more and more rarely, down to every sixteenth.
   public mutating func answered(_ address: BluetoothAddress, with records: [NodeRecord]?) -> [Effect] {
     guard var device = devices[address] else { return [] }
@@ -78,7 +79,7 @@ public struct InquiryTable: Sendable {
       let nodes = Array(records.prefix(Self.nodeLimit))
       let former = device.nodes
       device.nodes = nodes
-      // What is gone here may be on another device, so the table has to be right by then.
+      // A node that is gone here may be on another device, so the table has to be right by then.
       devices[address] = device
       effects = gone(former.filter { old in !nodes.contains { Self.isSame($0, old) } })
       effects += nodes.filter { !former.contains($0) }.map { .seen($0, on: address) }
@@ -94,7 +95,7 @@ public struct InquiryTable: Sendable {
     return effects
   }
 
-  /// An inquiry has ended on its own.
+  /// Notes that an inquiry has ended on its own.
   public mutating func inquiryEnded() -> [Effect] {
     round += 1
     var effects: [Effect] = []
@@ -112,7 +113,7 @@ public struct InquiryTable: Sendable {
     return effects
   }
 
-  /// An inquiry was broken off: devices that answered have been seen, and none counts as missed.
+  /// Notes that an inquiry was broken off: devices that answered have been seen, and none counts as missed.
   public mutating func inquiryCancelled() {
     round += 1
     for (address, var device) in devices {
@@ -121,10 +122,10 @@ public struct InquiryTable: Sendable {
     }
   }
 
-  /// How many devices are known.
+  /// The number of known devices.
   public var count: Int { devices.count }
 
-  /// A host with several adapters may still be there on another one.
+  /// Returns the effects for nodes that are gone. A host with several adapters may still be there on another one.
   private func gone(_ nodes: [NodeRecord]) -> [Effect] {
     let left = devices.values.flatMap(\.nodes)
     return nodes.filter { node in !left.contains { Self.isSame($0, node) } }.map { .gone($0.peer, $0.incarnation) }

@@ -1,6 +1,6 @@
-/// Puts an SDP server's answer together from its parts, within limits.
+/// Joins the parts of an SDP server's answer, within limits.
 public struct RecordCollection: Sendable {
-  /// What one answer may cost.
+  /// The limits of one answer.
   public enum Limits {
     /// Bytes of all parts together.
     public static let bytes = DataElementLimits.bytes
@@ -16,7 +16,7 @@ public struct RecordCollection: Sendable {
     case failed(Failure)
   }
 
-  /// Why there are no lists.
+  /// Why the answer has no lists.
   public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case response(SDPResponse.Failure)
     /// The server's SDP_ErrorResponse.
@@ -44,8 +44,8 @@ public struct RecordCollection: Sendable {
 
   public init() {}
 
-  /// A packet has come.
-  /// - Parameter transaction: that of the question that it must answer.
+  /// Takes a packet.
+  /// - Parameter transaction: the transaction of the question that it must answer.
   public mutating func received(_ packet: [UInt8], transaction: UInt16) -> Step {
     let response: SDPResponse
     do {

@@ -1,6 +1,6 @@
-/// An SDP server's answer (Core 5.4, Vol 3 Part B 4), limited to what we use.
+/// An SDP server's answer (Core 5.4, Vol 3 Part B 4), limited to the parts that Piconet uses.
 public enum SDPResponse: Sendable, Hashable {
-  /// A part of the attribute lists; there is more if `continues`.
+  /// A part of the attribute lists; more parts follow if `continues`.
   case part(ArraySlice<UInt8>, continues: Bool)
   /// SDP_ErrorResponse.
   case refused(code: UInt16)
@@ -27,8 +27,8 @@ public enum SDPResponse: Sendable, Hashable {
     }
   }
 
-  /// Reads one packet, whole.
-  /// - Parameter transaction: that of the question.
+  /// Reads one whole packet.
+  /// - Parameter transaction: the transaction of the question.
   public init(decoding packet: [UInt8], transaction: UInt16) throws(Failure) {
     guard packet.count >= 5 else { throw .truncated }
     let number = { (offset: Int) in UInt16(packet[offset]) << 8 | UInt16(packet[offset + 1]) }

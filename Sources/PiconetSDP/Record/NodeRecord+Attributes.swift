@@ -1,10 +1,10 @@
 import PiconetWire
 
 extension NodeRecord {
-  /// The version of our own attributes.
+  /// The version of Piconet's attributes.
   public static let version: UInt8 = 1
 
-  /// The numbers of attributes. Those from 0x8000 on are ours: SDP leaves numbers above its universal ones to the
+  /// The numbers of attributes. Those from 0x8000 on are Piconet's: SDP leaves numbers above its universal ones to the
   /// definition of the service class (Core 5.4, Vol 3 Part B 5), and the session's UUID is such a class.
   public enum Attribute {
     public static let serviceClassIDList: UInt16 = 0x0001

@@ -1,5 +1,5 @@
 extension NodeRecord {
-  /// The limits on what a record holds, in bytes of UTF-8.
+  /// The limits on the content of a record, in bytes of UTF-8.
   public enum Limits {
     public static let name = 63
     public static let sessionID = 128
@@ -11,8 +11,8 @@ extension NodeRecord {
     public static let pairs = 32
   }
 
-  /// What a name becomes in a record: control characters are replaced, a long name is cut between characters, and an
-  /// empty one becomes `?`.
+  /// Returns a name as a record holds it: control characters are replaced, a long name is cut between characters, and
+  /// an empty one becomes `?`.
   public static func name(from text: String) -> String {
     var name = ""
     for character in text {
@@ -23,7 +23,7 @@ extension NodeRecord {
     return name.isEmpty ? "?" : name
   }
 
-  /// What is wrong with the record; nil if it can be published.
+  /// The fault of the record; nil if it can be published.
   public var refusal: NodeRecordRefusal? {
     if let reason = Self.reason(against: name, limit: Limits.name) { return .badName(reason) }
     if let reason = Self.reason(against: sessionID, limit: Limits.sessionID) { return .badSessionID(reason) }

@@ -1,7 +1,6 @@
 import PiconetWire
 
-/// What a node says about itself in its service record, or wherever else Bluetooth lets it: a hint, never a reason to
-/// admit it.
+/// The data of a node in its service record, or in another Bluetooth advertisement: a hint, never a reason to admit it.
 public struct NodeRecord: Sendable, Hashable {
   public var peer: PeerID
   public var incarnation: Incarnation

@@ -1,6 +1,6 @@
 /// Why attributes are not a node's record, or a record can't be published.
 public enum NodeRecordRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Not one of our records, or of a version that we don't read.
+  /// Not a record of Piconet, or one of an unsupported version.
   case badVersion
   case serviceClassMissing
   /// Missing, or not 32 bytes.
@@ -20,7 +20,7 @@ public enum NodeRecordRefusal: Error, Sendable, Hashable, CustomStringConvertibl
   case badChannel
   /// Not 0x80 to 0xFF (Core 5.4, Vol 3 Part A 4.22).
   case badLEPSM
-  /// Neither PSM nor channel: there is no way to the node.
+  /// Neither PSM nor channel: the node can't be reached.
   case noPort
   case badInfo(String)
 

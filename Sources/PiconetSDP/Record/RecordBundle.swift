@@ -1,15 +1,15 @@
-/// Records of several nodes that one record channel tells at once: a sequence of attribute lists, as an SDP server
-/// answers with.
+/// Records of several nodes that one record channel sends at once: a sequence of attribute lists, as an SDP server
+/// answers.
 public struct RecordBundle: Sendable, Hashable {
-  /// What is sent: one SDU.
+  /// The bytes to send: one SDU.
   public let bytes: [UInt8]
-  /// How many records it has.
+  /// The number of records in it.
   public let count: Int
 
-  /// As few bundles as it takes, in the order of the records.
+  /// Returns as few bundles as possible, in the order of the records.
   /// - Parameters:
   ///   - records: each within the limits of a record.
-  ///   - limit: the most bytes of a bundle. A record that is longer by itself has a bundle for itself.
+  ///   - limit: the most bytes of a bundle. A record that is longer by itself has its own bundle.
   public static func bundles(of records: [AttributeList], limit: Int) -> [RecordBundle] {
     var bundles: [RecordBundle] = []
     var elements: [DataElement] = []

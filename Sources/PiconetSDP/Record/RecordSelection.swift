@@ -1,11 +1,11 @@
-/// Which of a device's records lead to a node of our session on it.
+/// The choice of a device's records that lead to a node of our session on it.
 public struct RecordSelection: Sendable, Hashable {
   public private(set) var records: [NodeRecord] = []
-  /// Why the others were skipped, in their order.
+  /// Why the others were skipped, in order.
   public private(set) var passedOver: [String] = []
 
   /// - Parameters:
-  ///   - lists: what the device answered.
+  ///   - lists: the lists that the device answered.
   ///   - service: the session's UUID.
   ///   - session id: the session id; nil: any. Two session ids could share a UUID.
   ///   - device: the device that was asked. Its host may have other adapters, and it lists their nodes as well.
