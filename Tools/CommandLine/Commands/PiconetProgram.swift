@@ -24,14 +24,14 @@ public enum PiconetProgram {
     }
   }
 
-  /// What the first word asks for.
+  /// The request of the first word.
   enum Start: Equatable {
     case command(Command)
     case print(String)
     case wrong(UsageError)
   }
 
-  /// The whole program; started under the name of another one, by way of a link, it is that program.
+  /// Runs the whole program; if it is started under the name of another one, through a link, it is that program.
   public static func main() -> Never {
     switch ProcessArguments.programName {
     case "imagesend": ImageSendProgram.main()

@@ -3,7 +3,7 @@ import Piconet
 /// The answers to one asker in one channel, in the order of its pings and separate from all others: an asker that does
 /// not read its answers holds up no other peer, nor itself in another channel.
 final class PingAnswers: Sendable {
-  /// The most answers that wait. Pings beyond that are not answered: the asker counts them as lost.
+  /// The most answers that wait. Pings beyond that are not answered: the sender counts them as lost.
   static let limit = 32
 
   private let member: Member
@@ -17,7 +17,7 @@ final class PingAnswers: Sendable {
     (answers, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
   }
 
-  /// False when nothing more is sent: the member has left, and an asker with its name has joined again.
+  /// Takes a ping. False when nothing more is sent: the member has left, and one with its name has joined again.
   func take(_ bytes: [UInt8]) -> Bool {
     if case .terminated = queue.yield(bytes) { false } else { true }
   }

@@ -1,5 +1,5 @@
-/// A message of `piconet ping`: a kind and a number of 56 bits in eight bytes, then whatever the asker likes, which is
-/// sent back.
+/// A message of `piconet ping`: a kind and a number of 56 bits in eight bytes, then any bytes of the sender, which the
+/// answer repeats.
 struct PingMessage: Hashable, Sendable {
   enum Kind: UInt8, Sendable {
     case request = 0x70

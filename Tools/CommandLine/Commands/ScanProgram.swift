@@ -7,9 +7,9 @@ struct ScanProgram: Sendable {
   let arguments: ScanArguments
   let environment: ProgramEnvironment
   let console: Console
-  /// Only peers that advertise this, which is shown; nil: all peers, and nothing of it.
+  /// Only peers that advertise this, which is shown; nil: all peers, without their advertisements.
   var wanted: WantedAdvertisement?
-  /// What has failed: the sessions' nodes mostly fail for the same reason.
+  /// Failures so far: the sessions' nodes usually fail for the same reason.
   private let failures = Guarded<Set<TransferFailure>>([])
 
   /// A change between two lists of peers, in the order of the lists.
@@ -104,7 +104,7 @@ struct ScanProgram: Sendable {
     }
   }
 
-  /// What is advertised, each of a kind on a line of its own.
+  /// Returns the advertisement in words, each kind on a separate line.
   private func words(_ advertisement: Advertisement) -> String {
     let interfaces = advertisement.interfaces.map { $0.version == 1 ? $0.name : "\($0.name), version \($0.version)" }
     return [

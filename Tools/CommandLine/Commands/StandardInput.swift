@@ -11,7 +11,7 @@ final class StandardInput: Sendable {
   }
 
   private let descriptor: Int32
-  /// Becomes readable once nothing more should be read.
+  /// Becomes readable once no more should be read.
   private let wake: Int32
 
   /// nil if no descriptor is available.
@@ -25,13 +25,13 @@ final class StandardInput: Sendable {
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// From now on `read` reports the end. Any thread may call it.
+  /// Ends the input: from now on `read` reports the end. Any thread may call it.
   func end() {
     var one: UInt64 = 1
     _ = write(wake, &one, MemoryLayout.size(ofValue: one))
   }
 
-  /// The bytes that are there, at most `limit`; waits until there are some.
+  /// Returns the bytes that have arrived, at most `limit`; waits until there are some.
   func read(atMost limit: Int) async -> Piece {
     await withTaskCancellationHandler {
       await onItsOwnThread { [self] in readBlocking(atMost: limit) } ?? .failed(EAGAIN)

@@ -102,7 +102,7 @@ enum TrustCommand: Hashable, Sendable {
     try checked("fingerprint", word) { (word) throws(UnacceptableValue) in try OptionText.fingerprint(argument(word)) }
   }
 
-  /// `push` is that of imagesend and imagerecv.
+  /// Reads rights; `push` alone is that of imagesend and imagerecv.
   private static func rights(_ words: ArraySlice<LocalPath>) throws(UsageError) -> Set<PeerRight> {
     var rights: Set<PeerRight> = []
     for word in words {
@@ -147,8 +147,8 @@ struct PeerReference: Hashable, Sendable {
     return known.entries.filter { keys.contains($0.id.description) }
   }
 
-  /// The first digits of a fingerprint, in lower case, also where a name stands before them, as programs show a
-  /// stranger; nil if it has none.
+  /// The first digits of a fingerprint, in lower case, also if a name is before them, as programs show a stranger; nil
+  /// if it has none.
   var digits: String? {
     let digits = KnownPeer.partDigits(of: text).map { String($0.digits) } ?? text
     return KnownPeer.areDigits(digits) && digits.utf8.count <= 64 ? digits.lowercased() : nil

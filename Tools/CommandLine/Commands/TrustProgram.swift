@@ -2,7 +2,7 @@ import Glibc
 import Piconet
 import PiconetTerminal
 
-/// `piconet trust`: what a person decides about keys.
+/// `piconet trust`: a person's decisions about keys.
 struct TrustProgram: Sendable {
   let arguments: TrustArguments
   let environment: ProgramEnvironment
@@ -93,7 +93,7 @@ struct TrustProgram: Sendable {
     }
   }
 
-  /// Programs that run have counted the wrong codes; they look for this before they judge a key.
+  /// Forgives wrong codes. Running programs have counted them; they check this before they judge a key.
   private func forgive(_ reference: PeerReference?, _ now: Int64) throws(TransferFailure) {
     var digits = ""
     if let reference {

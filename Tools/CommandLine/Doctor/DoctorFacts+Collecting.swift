@@ -4,8 +4,8 @@ import Piconet
 import PiconetTerminal
 
 extension DoctorFacts {
-  /// Looks at this machine, without privileges, without using a radio, and within about a second and a half; where
-  /// another program keeps the port of Multicast DNS, twice that.
+  /// Examines this machine, without privileges, without using a radio, and within about a second and a half; if another
+  /// program keeps the port of Multicast DNS, within twice that.
   static func collected(_ environment: ProgramEnvironment) -> DoctorFacts {
     var facts = DoctorFacts()
     facts.collectRadios()
@@ -16,8 +16,8 @@ extension DoctorFacts {
     return facts
   }
 
-  /// What can be seen of radios and networks without waiting for an answer.
-  /// - Parameter radiosCount: radios are looked at only if this holds for the networks that there are: finding out
+  /// Returns the facts about radios and networks that need no waiting for an answer.
+  /// - Parameter radiosCount: radios are examined only if this returns true for the present networks: finding out
   ///   whether bluetoothd runs means going through all processes.
   static func glance(_ environment: ProgramEnvironment, where radiosCount: (DoctorFacts) -> Bool) -> DoctorFacts {
     var facts = DoctorFacts()
@@ -26,7 +26,7 @@ extension DoctorFacts {
     return facts
   }
 
-  /// Finds out what a glance leaves open about Bluetooth, within about a second.
+  /// Finds out the facts about Bluetooth that a glance leaves open, within about a second.
   mutating func lookCloser() {
     collectPermissions()
     askDaemon(until: .now + .seconds(1))
@@ -182,7 +182,7 @@ extension DoctorFacts {
     if SystemFile.exists("/sys/module/iptable_filter") { firewalls.append("iptables") }
   }
 
-  /// May block its thread until then.
+  /// Asks Avahi; may block its thread until the deadline.
   private mutating func askAvahi(until deadline: ContinuousClock.Instant) {
     guard multicast.ipv4Failure != nil || isIPv6PortTaken else { return }
     #if Bluetooth
@@ -227,8 +227,8 @@ extension DoctorFacts {
     return result
   }
 
-  /// A port of a bridge or of a bond hands over what it receives, and behind a bridge without ports there is nothing
-  /// (Documentation/ABI of Linux, sysfs-class-net).
+  /// Returns whether the interface can have peers. A port of a bridge or of a bond hands on received packets, and
+  /// nothing is behind a bridge without ports (Documentation/ABI of Linux, sysfs-class-net).
   private static func canHavePeers(_ name: String) -> Bool {
     let folder = "/sys/class/net/\(name)"
     if SystemFile.exists("\(folder)/brport") || SystemFile.exists("\(folder)/bonding_slave") { return false }

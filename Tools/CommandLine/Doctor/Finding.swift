@@ -1,4 +1,4 @@
-/// One thing that the doctor has looked at.
+/// One result of the doctor.
 struct Finding: Hashable, Sendable {
   enum Severity: String, Sendable, CaseIterable, Comparable {
     case ok, warning, problem

@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// The result of a task whose calls may hang: the waiting thread goes on without it when the time is up.
+/// The result of a task whose calls may hang: the waiting thread goes on without it at the deadline.
 final class InTime<Value: Sendable>: Sendable {
   private let result = Guarded<Value?>(nil)
   private let ready: Int32

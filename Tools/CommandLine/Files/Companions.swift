@@ -1,10 +1,10 @@
 import Glibc
 import Piconet
 
-/// The files that belong to a photo and lie beside it: what programs have written about it (`photo.xmp`,
+/// The files that belong to a photo and are beside it: files that programs have written about it (`photo.xmp`,
 /// `photo.jpg.xmp`), and the film of a live photo (`IMG_0001.MOV` of `IMG_0001.HEIC`).
 enum Companions {
-  /// Those that there are, by their names.
+  /// Returns the existing ones, by name.
   static func of(_ photo: LocalPath, _ kind: ImageKind?) -> [LocalPath] {
     guard let kind, kind != .xmp, !kind.isVideo else { return [] }
     let name = photo.lastComponent.bytes
@@ -23,7 +23,7 @@ enum Companions {
     var seen: Set<OfferedNames.Identity> = []
     for name in names {
       let path = folder.appending(name)
-      // One file may answer to both spellings.
+      // A single file may answer to both spellings.
       guard let status = try? FileWalk.status(of: path), status.st_mode & S_IFMT == S_IFREG,
         seen.insert(OfferedNames.Identity(status)).inserted
       else { continue }
@@ -32,8 +32,8 @@ enum Companions {
     return found
   }
 
-  /// The files that belong together with one, and itself, by their names alone: a photo in all its formats, its film,
-  /// and what programs have written about them. Empty if it is the only one.
+  /// Returns the files that belong together with one, and the file itself, by their names alone: a photo in all its
+  /// formats, its film, and files that programs have written about them. Empty if it is the only one.
   /// - Parameter siblings: the names in its directory, if they are known.
   static func group(of file: LocalPath, _ siblings: DirectoryNames?) -> [LocalPath] {
     let name = file.lastComponent.bytes

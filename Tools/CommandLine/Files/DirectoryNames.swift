@@ -3,7 +3,7 @@ import Glibc
 /// The names in a directory, sorted by their bytes, hidden ones after all others: all in one piece of memory, since a
 /// directory may have a million.
 struct DirectoryNames: Sendable {
-  /// How many names are read before it is looked whether they are wanted any more.
+  /// The number of names that are read before the next check whether they are still wanted.
   private static let namesAtOnce = 1_024
 
   private let bytes: [UInt8]

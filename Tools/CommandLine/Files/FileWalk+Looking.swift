@@ -1,7 +1,7 @@
 import Glibc
 
 extension FileWalk {
-  /// What a look at a regular file has shown.
+  /// The result of examining a regular file.
   struct Found {
     let size: Int64
     let kind: ImageKind?

@@ -19,7 +19,7 @@ struct LeftOutFiles: Hashable, Sendable {
   /// Whether there may be more hidden ones, which were not looked at.
   private(set) var mayHideMore = false
 
-  /// How many are not sent for their kind; hidden ones are not among them.
+  /// The number of files that are not sent for their kind; hidden ones are not among them.
   var count: Int { videos + raws + empties + others }
 
   mutating func add(_ kind: Kind) {
@@ -32,7 +32,7 @@ struct LeftOutFiles: Hashable, Sendable {
     }
   }
 
-  /// There are too many hidden ones to look at all of them.
+  /// Notes that there are too many hidden files to examine all of them.
   mutating func passedOverHidden() { mayHideMore = true }
 
   /// In words, one line for each option that sends them.
@@ -58,7 +58,7 @@ struct LeftOutFiles: Hashable, Sendable {
 }
 
 extension LeftOutFiles.Kind {
-  /// What a file that is not of an `ImageKind` is, judging by its first bytes.
+  /// Returns the kind of a file that is not of an `ImageKind`, judging by its first bytes.
   init(header: [UInt8]) {
     guard !header.isEmpty else {
       self = .empty

@@ -3,7 +3,7 @@ import Piconet
 /// The names under which the files of one command are offered, so that no two of them collide at a receiver. For each
 /// name it keeps a number.
 struct OfferedNames: Sendable {
-  /// What distinguishes a file from others on this machine.
+  /// The properties that distinguish a file from others on this machine.
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -21,7 +21,7 @@ struct OfferedNames: Sendable {
   /// The number of the names of files that belong together.
   private var numbers: [Int: Int] = [:]
 
-  /// Files that belong together, in one directory of this machine: all get the same number.
+  /// Files that belong together, in one directory of this machine: all of them get the same number.
   struct Group: Hashable, Sendable {
     let directory: [UInt8]
     let stem: String

@@ -1,9 +1,9 @@
 import CPiconetSystem
 import Glibc
 
-/// New files without names: what is in them is gone with their descriptor, and so with the program, however it ends.
+/// New files without names: their content is gone with their descriptor, and so with the program, however it ends.
 enum UnnamedFile {
-  /// Where they are: there may be much in them, so they are not in memory, as /tmp may be.
+  /// The folder for them. Their content may be large, so they are not in memory, as /tmp may be.
   static var folder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp" }
 
   /// Throws the errno of the call that failed.

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A file as it may be sent: itself, or a copy without its location, which has no name and is gone with this object, or
-/// with the program.
+/// A file as it may be sent: the original, or a copy without its location. The copy has no name and is gone with this
+/// object, or with the program.
 final class CleanFile: Sendable {
-  /// What opens it, as long as this object lives.
+  /// The path that opens it, as long as this object lives.
   let path: String
   let size: Int64
   /// What its content is called in offers; nil: as the file system says. A copy is made anew in each run.

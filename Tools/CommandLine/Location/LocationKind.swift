@@ -1,4 +1,4 @@
-/// What a photo may say about the place where it was taken.
+/// The kinds of location data in a photo.
 enum LocationKind: String, CaseIterable, Hashable, Sendable {
   case position, city, state, country, place
 
@@ -13,7 +13,8 @@ enum LocationKind: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Which one a tag is, by exiftool's name of it; nil: none. The zone of a camera's clock is not counted as a place.
+  /// Reads the kind of a tag from exiftool's name of it; nil: not a location. The zone of a camera's clock is not
+  /// counted as a location.
   init?(tag: some StringProtocol) {
     let tag = tag.lowercased()
     // Cameras without a receiver write this, and nothing more.
@@ -39,7 +40,7 @@ enum LocationKind: String, CaseIterable, Hashable, Sendable {
     "city*", "state", "province*", "country*", "landmark*", "*locality*",
   ]
 
-  /// Words for programs.
+  /// Returns words for programs.
   static func words(_ kinds: Set<LocationKind>) -> [String] { allCases.filter(kinds.contains).map(\.rawValue) }
 
   /// `GPS position, city`.

@@ -29,7 +29,8 @@ struct CallProgram: Sendable {
     }
   }
 
-  /// The method that a person means: by its whole name, or by what stands before its labels if only one begins so.
+  /// Returns the method that a person means: by its whole name, or by the part before its labels if only one method
+  /// begins so.
   static func method(_ name: String, of object: ObjectDescription) throws(TransferFailure) -> MethodDescription {
     let methods = object.interface.methods
     if let method = methods.first(where: { $0.name == name }) { return method }

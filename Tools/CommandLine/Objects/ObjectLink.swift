@@ -17,9 +17,9 @@ struct ObjectLink: Sendable {
       takesAdvertisedNames: true)
   }
 
-  /// Connects to the program, hands it to `body`, and leaves; says what went wrong.
+  /// Connects to the program, hands it to `body`, and leaves; reports failures.
   func run(_ body: (PiconetActorSystem, Member) async throws -> Void) async {
-    // It joins a group, of whose other members it wants nothing.
+    // It joins a group, and needs nothing of the group's other members.
     await link.run(capacity: CommandLineLimits.senders + 1) { node in
       guard let member = await link.reach(node) else { return }
       do {
@@ -40,7 +40,7 @@ struct ObjectLink: Sendable {
     }
   }
 
-  /// A program that was looked for by a name that it advertises has to have that name in its session, where others may
+  /// Checks that a program that was found by an advertised name also has that name in its session, where others may
   /// claim it.
   private func confirmName(of member: Member, _ system: PiconetActorSystem) async throws {
     guard case .peer(let recipient) = arguments.target, case .named(let name) = recipient else { return }

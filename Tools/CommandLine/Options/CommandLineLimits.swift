@@ -13,7 +13,7 @@ enum CommandLineLimits {
   static let directoryDepth = 32
   /// How many hidden files and directories imagesend looks at to count those that it leaves out.
   static let hiddenLooks = 10_000
-  /// Peers that are reported as found.
+  /// The number of peers that are reported as found.
   static let sightings = 4_096
   /// Peers that imagesend is connected to at once, and files under way to each: these bound its memory.
   static let peersAtOnce = 4
@@ -39,9 +39,9 @@ enum CommandLineLimits {
   static let smallFilesStoredAtOnce = 32
   /// How long imagesend waits for a receiver if `--wait` has no time: a year, which stands for no limit.
   static let longestWait = Duration.seconds(365 * 86_400)
-  /// A receiver that has come back this often without dealing with a single file is given up.
+  /// The number of returns without completing a single file after which a receiver is given up.
   static let fruitlessReturns = 3
-  /// Bytes of a file that may be at a receiver before it says so.
+  /// The number of bytes of a file that may be at a receiver before it reports them.
   static let bytesAhead: Int64 = 2 << 20
   /// Relays that a program joins.
   static let relays = 4

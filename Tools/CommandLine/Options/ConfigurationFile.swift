@@ -1,7 +1,8 @@
 import Glibc
 import PiconetTerminal
 
-/// What a person sets once: a file of a program's options, a line each, which are read before the command line.
+/// The settings that a person makes once: a file of a program's options, a line each, which are read before the command
+/// line.
 ///
 ///     # imagerecv.conf
 ///     name = Living room
@@ -27,8 +28,8 @@ struct ConfigurationFile: Sendable {
 
   init(path: LocalPath, home: String) { (self.path, self.home) = (path, home) }
 
-  /// The arguments with what the file says.
-  /// - Parameter initial: as they are without it.
+  /// Returns the arguments with the file's settings.
+  /// - Parameter initial: the arguments without the file.
   func read<Arguments>(
     into initial: Arguments, table: OptionTable<Arguments>
   ) throws(UsageError) -> Arguments {

@@ -1,6 +1,6 @@
 import Piconet
 
-/// Where `--address` says that a peer is.
+/// The place of a peer that `--address` gives.
 enum DialPlace: Hashable, Sendable, CustomStringConvertible {
   case network(HostAndPort)
   /// `00:11:22:33:44:55` with or without a PSM or channel, in the library's own spelling.
@@ -18,8 +18,8 @@ enum DialPlace: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What is wrong with a text that looks like a Bluetooth address; nil: it doesn't look like one. An IPv6 address has
-  /// more parts, longer ones, or an empty one.
+  /// Returns the fault of a text that looks like a Bluetooth address; nil: it doesn't look like one. An IPv6 address
+  /// has more parts, longer ones, or an empty one.
   private static func bluetoothMistake(_ text: String) -> UnacceptableValue? {
     let device = text.prefix { $0 != "/" }
     let parts = device.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "-" }

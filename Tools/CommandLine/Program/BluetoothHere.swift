@@ -1,7 +1,7 @@
 import Glibc
 import Piconet
 
-/// What Bluetooth this machine has, as far as options that ask for it are concerned.
+/// The Bluetooth of this machine, as far as options that ask for it are concerned.
 struct BluetoothHere: Hashable, Sendable {
   struct Adapter: Hashable, Sendable {
     /// `hci0`.
@@ -24,7 +24,7 @@ struct BluetoothHere: Hashable, Sendable {
     #endif
   }
 
-  /// Why the options can't be satisfied here; nil: they can, or they don't ask for Bluetooth.
+  /// Returns why the options can't be satisfied here; nil: they can, or they don't ask for Bluetooth.
   func refusal(
     of options: TransportOptions, address: DialPlace? = nil
   ) -> (word: String, message: String)? {

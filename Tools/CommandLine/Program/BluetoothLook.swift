@@ -1,8 +1,8 @@
 import Piconet
 import PiconetTerminal
 
-/// Looks for what is in the way of Bluetooth, for a run that depends on it because Bluetooth was asked for, or because
-/// there is no network over which others could be reached instead.
+/// Looks for obstacles to Bluetooth, for a run that depends on it because Bluetooth was requested, or because no
+/// network is available over which others could be reached instead.
 struct BluetoothLook: Sendable {
   private static let interval = Duration.seconds(3)
   /// When nothing has changed for this many looks, they become rarer: a receiver may wait for weeks.
@@ -14,7 +14,8 @@ struct BluetoothLook: Sendable {
   let options: TransportOptions
   let environment: ProgramEnvironment
 
-  /// What is in the way, as a sentence with what to do; nil: nothing, or this run does not depend on Bluetooth.
+  /// Returns the obstacle, as a sentence with what to do; nil: there is no obstacle, or this run does not depend on
+  /// Bluetooth.
   func obstacle(after glance: DoctorFacts? = nil) async -> String? {
     let obstacle = await onItsOwnThread {
       var facts = glance ?? DoctorFacts.glance(environment, where: depends)
@@ -25,7 +26,7 @@ struct BluetoothLook: Sendable {
     return obstacle ?? nil
   }
 
-  /// What is in the way already when a run begins, and does not pass by itself, as a sentence with what to do.
+  /// Returns the obstacle that exists when a run begins, and does not pass by itself, as a sentence with what to do.
   func obstacleAtStart() async -> String? {
     let obstacle = await onItsOwnThread {
       var facts = DoctorFacts.glance(environment, where: depends)
@@ -42,7 +43,7 @@ struct BluetoothLook: Sendable {
     return "\(message); \(obstacle)"
   }
 
-  /// Reports what gets in the way, and nil when nothing is any more, until the task is cancelled.
+  /// Reports obstacles, and nil when there is none any more, until the task is cancelled.
   /// - Parameters:
   ///   - addresses: where the program has said that it listens; if Bluetooth was asked for but is missing there, nil
   ///     may come first, once nothing is in the way: switching an adapter on takes a while.
@@ -70,13 +71,13 @@ struct BluetoothLook: Sendable {
     }
   }
 
-  /// Why no peer can be found over a network at the moment; nil: there is one, or none should be used.
+  /// Why no peer can be found over a network at the moment; nil: a network is available, or none should be used.
   var networkLack: String? {
     guard !environment.isLoopbackOnly, environment.transports(options).contains(.tcp) else { return nil }
     return lack(DoctorFacts.glance(environment) { _ in false })
   }
 
-  /// Whether an obstacle's sentence says as well that there is no network.
+  /// Whether an obstacle's sentence also says that no network is available.
   var obstacleTellsLack: Bool { !options.asksForBluetooth() }
 
   /// Whether peers are looked for over a network.

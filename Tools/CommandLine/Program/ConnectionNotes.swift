@@ -1,7 +1,7 @@
 import Piconet
 
-/// With `-v`, what the connections to peers were like. They are looked at now and then, since once a peer has left
-/// there is nothing to see.
+/// With `-v`, figures of the connections to peers. They are read now and then, since nothing can be read once a peer
+/// has left.
 final class ConnectionNotes: Sendable {
   private let node: Node
   private let console: Console
@@ -42,13 +42,13 @@ final class ConnectionNotes: Sendable {
     if console.verbosity.detail > 0 { Task { await look(at: peer) } }
   }
 
-  /// The connection is over.
-  /// - Parameter isTold: whether its beginning was reported, and so its end is, too.
+  /// Notes that the connection is over.
+  /// - Parameter isTold: whether its beginning was reported; its end is then reported, too.
   func over(_ peer: NodeID, isTold: Bool = true) {
     guard let (name, statistics) = seen.change({ $0.removeValue(forKey: peer) }), isTold else { return }
     for line in ConnectionFigures(statistics).lines { console.note("\(name): \(line)", detail: 1) }
   }
 
-  /// Everything is over.
+  /// Reports all remaining connections.
   func tellAll() { for peer in seen.value.keys.sorted() { over(peer) } }
 }

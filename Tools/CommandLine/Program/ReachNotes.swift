@@ -47,7 +47,7 @@ final class ReachNotes: Sendable {
       console.note(
         "\(console.name(member.proven)) is now reached over \(transport)"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
-      // Who sees how much goes is no detail.
+      // Tell which relays see how much goes, even without `-v`.
       if let route = relays.route(to: member) { console.note(route) }
     case .left(let member, _):
       suspended.change { $0[member.id] = nil }

@@ -1,12 +1,12 @@
 import Piconet
 
-/// A peer that files go to or come from.
+/// A peer to which files go or from which they come.
 struct TransferPeer: Hashable, Sendable {
   /// Unique, since two programs on one device share a key.
   let id: String
   /// 64 hexadecimal digits.
   let fingerprint: String
-  /// What a person here calls it; may be its own words.
+  /// The name for a person here; may be the peer's own words.
   let name: String
 
   init(id: String, fingerprint: String, name: String) {

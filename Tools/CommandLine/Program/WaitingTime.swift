@@ -1,6 +1,6 @@
 /// How long a program waits for the other side. A value: its owner supplies the time, and looks when the time is over.
 ///
-/// A look that comes far too late tells that this process did not run: it was stopped, or its machine slept. The other
+/// A check that comes far too late shows that this process did not run: it was stopped, or its machine slept. The other
 /// side could not be heard meanwhile, so it gets its whole time anew.
 struct WaitingTime: Sendable {
   /// An owner that is this much later than it wanted did not run.

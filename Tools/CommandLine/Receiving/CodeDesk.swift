@@ -8,7 +8,8 @@ struct CodeDesk: Sendable {
   /// The command on the other device.
   let typedInto: String
 
-  /// Call it before we can be found: peers that came earlier would be let in, or turned away, without the code.
+  /// Begins. Call it before this device can be found: peers that came earlier would be let in, or turned away, without
+  /// the code.
   /// - Returns: false if that fails, which has been reported.
   func begin() async -> Bool {
     do throws(TransferFailure) {

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// What has been received, and who was turned away: a line each in a file below the state folder, for a person who asks
-/// later. The newest lines are kept, up to twice `byteLimit`. Any thread may use it.
+/// The record of received files and refused senders: a line each in a file below the state folder, for a person who
+/// asks later. The newest lines are kept, up to twice `byteLimit`. Any thread may use it.
 final class History: Sendable {
   enum What: String, Sendable {
     case received, declined

@@ -13,7 +13,7 @@ struct OffersToRename<Offer: Sendable>: Sendable {
   /// What both offers of a file have in common.
   struct Key: Hashable, Sendable {
     let sender: NodeID
-    /// Stands for the content; empty: the sender says nothing of it.
+    /// Identifies the content; empty: the sender states nothing of it.
     let identity: [UInt8]
     let size: UInt64
   }

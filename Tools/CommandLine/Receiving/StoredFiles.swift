@@ -1,6 +1,6 @@
 import PiconetTerminal
 
-/// What one sender has stored, as a desktop is told when that sender has left.
+/// The files that one sender has stored, which a desktop is told of when that sender has left.
 struct StoredFiles: Hashable, Sendable {
   /// What the sender is called, safe to show.
   let name: String

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Tells a desktop what has been stored, when its sender has left. One notification is shown at a time: senders may
-/// come and go as often as they like. Any thread may use it.
+/// Tells a desktop which files have been stored, when their sender has left. One notification is shown at a time:
+/// senders may come and go as often as they like. Any thread may use it.
 final class StoredNotices: Sendable {
   private let desktop: Desktop
   private let console: Console
@@ -20,7 +20,7 @@ final class StoredNotices: Sendable {
     files.withLock { $0[sender, default: new].add(path, bytes: bytes) }
   }
 
-  /// Nothing more comes from this sender.
+  /// Notes that nothing more comes from this sender.
   func over(_ sender: TransferPeer) {
     if let files = files.withLock({ $0.removeValue(forKey: sender) }) { completing.yield(files) }
   }

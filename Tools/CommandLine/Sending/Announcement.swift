@@ -1,8 +1,8 @@
 import Piconet
 import Synchronization
 
-/// What is announced about a command's files: folded while they are counted, and told to each receiver that is invited.
-/// Any thread may use it.
+/// The announcement of a command's files: computed while they are counted, and sent to each invited receiver. Any
+/// thread may use it.
 final class Announcement: Sendable {
   private struct State {
     var files = AnnouncedFiles()
@@ -61,7 +61,7 @@ final class Announcement: Sendable {
     end.finish()
   }
 
-  /// What is known once all is counted, or after as long as a person should wait.
+  /// Returns the announcement once all files are counted, or after as long as a person should wait.
   func told() async -> AnnouncedFiles {
     _ = await limited(to: Self.patience) { [ends] () -> Bool? in
       for await _ in ends {}

@@ -1,4 +1,4 @@
-/// Which files are asked about in a manifest.
+/// The files that are asked about in a manifest.
 enum FilesToClaim {
   /// - Returns: the files that a manifest may have, with no more bytes than it may have; and those that are offered:
   ///   large ones, and URLs, whose content is not known yet.

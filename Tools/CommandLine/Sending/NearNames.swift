@@ -1,6 +1,6 @@
 import PiconetTerminal
 
-/// Which of the names in sight a person who typed a different one may mean.
+/// The names in sight that a person who typed a different one may mean.
 enum NearNames {
   /// More would be no help.
   static let mostTold = 3
@@ -17,7 +17,7 @@ enum NearNames {
     return ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }.prefix(mostTold).map(\.name)
   }
 
-  /// Less is nearer; nil: not near.
+  /// Returns the rank; less is nearer; nil: not near.
   private static func rank(_ wanted: FoldedName, _ name: FoldedName) -> Int? {
     let (typed, letters) = (wanted.baseLetters, name.baseLetters)
     guard !typed.isEmpty, !letters.isEmpty else { return nil }

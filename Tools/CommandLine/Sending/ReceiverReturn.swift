@@ -4,9 +4,9 @@ import Piconet
 struct ReceiverReturn: Sendable {
   let search: PeerSearch
   let console: Console
-  /// How long it is waited for.
+  /// How long to wait for it.
   let patience: Duration
-  /// Where it was first.
+  /// Its first place.
   let connection: PeerConnection
   let open: @Sendable (PeerConnection) async throws(TransferFailure) -> Member
 
@@ -59,7 +59,7 @@ struct ReceiverReturn: Sendable {
     return nil
   }
 
-  /// Where to dial now; nil: no peer with this key is in sight.
+  /// Returns where to dial now; nil: no peer with this key is in sight.
   private func place(of key: PeerID?, but tried: NodeID?, until end: ContinuousClock.Instant) async -> PeerConnection? {
     var next = connection
     next.isReturn = true

@@ -1,6 +1,6 @@
 import Piconet
 
-/// Says how a search for peers is going while it lasts: silence would look as if the program hangs.
+/// Reports the progress of a search for peers while it lasts: silence would look as if the program hangs.
 struct SearchProgress: Sendable {
   let choice: PeerChoice
   /// nil: any peer in sight.
@@ -57,7 +57,7 @@ struct SearchProgress: Sendable {
   }
 }
 
-/// What is said about a search, and when. A value: its owner supplies the time and what is seen.
+/// The messages about a search, and their times. A value: its owner supplies the time and the observations.
 struct SearchNotes: Sendable {
   /// What is seen at a moment.
   struct Seen: Hashable, Sendable {
@@ -81,7 +81,7 @@ struct SearchNotes: Sendable {
     case nobody
   }
 
-  /// By then a peer that is there has mostly been found, and nothing need be said.
+  /// By then a present peer has usually been found, and no message is needed.
   static let lookingTime = Duration.milliseconds(250)
   static let nearTime = Duration.seconds(1)
   static let othersTime = Duration.seconds(3)
@@ -97,7 +97,7 @@ struct SearchNotes: Sendable {
   /// Since when there has been a network, if there was none before.
   private var networkTime = Duration.zero
 
-  /// What should be said now.
+  /// Returns the messages that are due now.
   mutating func due(at time: Duration, _ seen: Seen) -> [Note] {
     var notes = network(seen.networkLack, at: time)
     if time >= Self.lookingTime || seen.networkLack != nil, !isLookingTold {
@@ -110,7 +110,7 @@ struct SearchNotes: Sendable {
     return notes
   }
 
-  /// Who else is there, if no peer has a similar name.
+  /// Returns the message about other peers, if no peer has a similar name.
   private mutating func rest(_ seen: Seen, at time: Duration) -> [Note] {
     let isDue = time >= networkTime + Self.othersTime && (seen.networkLack == nil || !seen.names.isEmpty)
     guard isDue, !isRestTold, nearTold.isEmpty, !seen.isNamed else { return [] }

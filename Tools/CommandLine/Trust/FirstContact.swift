@@ -32,7 +32,7 @@ final class FirstContact: Sendable {
     var ended: Set<PeerID> = []
     /// Whether it has been said how a stranger's key is confirmed: once is enough if many are in sight.
     var hasToldWays = false
-    /// What became of the question that was on the screen last.
+    /// The fate of the question that was last on the screen.
     private var former = AcceptQuestion.Former.none
 
     /// A question comes on the screen.
@@ -61,7 +61,7 @@ final class FirstContact: Sendable {
     let answered: @Sendable (ProvenMember, Bool) -> Void
   }
 
-  /// How long an invitation stands on the other side at most, and so how long a person may think.
+  /// How long an invitation stands on the other side at most, and so how long a person may take.
   static let longestThought = Duration.seconds(300)
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
