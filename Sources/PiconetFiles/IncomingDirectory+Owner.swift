@@ -18,8 +18,8 @@ extension IncomingDirectory {
     return owner == status.st_uid
   }
 
-  /// Returns whether this is a regular file of ours that has one name, or none: not another user's, and not a link to
-  /// something else.
+  /// Returns whether this is a regular file that this process could have made, with one name or none. It is not another
+  /// user's, and not a link to something else.
   func isOwnRegularFile(_ status: stat) -> Bool {
     FileKind(mode: status.st_mode) == .regular && status.st_nlink <= 1 && isOurs(status)
   }

@@ -40,7 +40,7 @@ public final class PresentContent {
   private var underWay: UnderWay?
   private var finished = 0
 
-  /// Looks for files; reads none. Nil if there are none, which takes three lookups if the name and the next two are
+  /// Looks for files; reads none. Nil if it finds no files, which takes three lookups if the name and the next two are
   /// free, and three more if it has a number.
   public convenience init?(
     in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64, group: FileGroup? = nil
@@ -149,7 +149,7 @@ public final class PresentContent {
     return underWay == nil && finished == candidates.count
   }
 
-  /// Returns the file that has this content, and has not changed since it was read; nil if there is none.
+  /// Returns the file that has this content, and has not changed since it was read; nil if no file has it.
   /// - Parameter files: the sender's files; the match is noted there before any other transfer may replace it.
   public func match(_ digest: SHA256Digest, notingIn files: (any FilesOfSender)? = nil) -> SafeFileName? {
     let same = folder.directory.replacing.withLock { _ in findMatch(digest, notingIn: files) }

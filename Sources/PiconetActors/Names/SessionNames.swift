@@ -154,7 +154,8 @@ final class SessionNames: Sendable {
 
   /// Changes the names, and carries out the effects.
   ///
-  /// Members are told under the lock: a member that hears that we have heard of its claim has heard of ours before.
+  /// Members are told under the lock: a member that hears that we have heard of its claim has heard of our claim
+  /// before.
   /// - Parameter source: the member that caused the change; nil: this node.
   private func change(of source: Member? = nil, _ body: (inout State) -> [NameDesk<NodeID>.Effect]) {
     var events: [(event: ActorSystemEvent, source: Member?)] = []

@@ -14,7 +14,7 @@ enum CBORHalf {
     return isNegative ? -magnitude : magnitude
   }
 
-  /// Returns the bits that are exactly this number; nil if there are none. All NaNs have the same bits.
+  /// Returns the bits that are exactly this number; nil if no bits are. All NaNs have the same bits.
   static func bits(of number: Float) -> UInt16? {
     if number.isNaN { return 0x7E00 }
     let sign: UInt16 = number.sign == .minus ? 0x8000 : 0

@@ -84,7 +84,7 @@ extension IncomingDirectory {
     return (files, journals)
   }
 
-  /// Returns nil for anything but a file of ours. Notes in the journal that it was examined.
+  /// Returns nil unless this process could have made the file. Notes in the journal that the file was examined.
   private func look(at name: PartialFileName) -> KeptPartial? {
     var status = stat()
     guard fstatat(descriptor.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0,

@@ -4,7 +4,7 @@ import PiconetEngine
 /// bound on bulk (`FlightBound`), and the shortest round trip of the path, from which the bound follows.
 ///
 /// While bulk keeps a queue on the way, each measurement of a round trip includes the queue. So once in ten seconds
-/// bulk pauses until the bytes in flight are acknowledged, and a little is sent over a path without bulk of ours, as
+/// bulk pauses until the bytes in flight are acknowledged, and a little is sent over a path without our own bulk, as
 /// BBR does (draft-ietf-ccwg-bbr, ProbeRTT). The path may have become longer: others fill its queue, or the link to the
 /// relay was replaced. A sender that keeps to an old round trip then sends ever less, down to nearly nothing.
 ///

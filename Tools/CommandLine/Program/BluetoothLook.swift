@@ -43,7 +43,7 @@ struct BluetoothLook: Sendable {
     return "\(message); \(obstacle)"
   }
 
-  /// Reports obstacles, and nil when there is none any more, until the task is cancelled.
+  /// Reports obstacles, and nil once all have gone, until the task is cancelled.
   /// - Parameters:
   ///   - addresses: where the program has said that it listens; if Bluetooth was asked for but is missing there, nil
   ///     may come first, once nothing is in the way: switching an adapter on takes a while.
