@@ -3,9 +3,9 @@ import Piconet
 
 /// The bytes that an input stream has read and not handed on yet: one piece of at most 64 KiB.
 ///
-/// The next piece is fetched when this one is used up, so that a program that does not read stops the writer. Bytes that
-/// have arrived before the stream is opened, or before a piece is used up, are fetched at once: `hasBytesAvailable` is
-/// true without waiting for an event.
+/// The next piece is fetched when this one is used up, so that a program that does not read stops the writer. Bytes
+/// that have arrived before the stream is opened, or before a piece is used up, are fetched at once:
+/// `hasBytesAvailable` is true without waiting for an event.
 ///
 /// Unchecked: what changes is under the condition's lock.
 final class InputState: @unchecked Sendable {
