@@ -480,6 +480,7 @@ extension Association {
     detach(turn)
     if suspension != nil { return }
     suspension = Suspension(cause: cause, lastHeard: former.lastReceived, since: turn.now)
+    if former.isDialler { addresses.broke(former.opening.traits) }
     if isMember { turn.deliver(.suspended(node, cause)) }
   }
 

@@ -16,13 +16,15 @@ extension Association {
 
   /// Returns the addresses at which the peer may be dialled now, including those over members that relay and know of
   /// it. In a group these are all members; elsewhere only those that have brought the peer and us together. Used for a
-  /// peer without a link, since a relay is no better than any other link.
+  /// peer without a link, since a relay is no better than any other link. Addresses at which links have broken come
+  /// last.
   func allAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
-    guard configuration.transports.contains(.relay) else { return knownAddresses(surroundings) }
+    let known = addresses.unbrokenFirst(knownAddresses(surroundings))
+    guard configuration.transports.contains(.relay) else { return known }
     let relayed = surroundings.relayAddresses(of: node).filter { address in
       configuration.membership == .group || address.relayed.map { addresses.mediators.contains($0.relay) } ?? false
     }
-    return knownAddresses(surroundings) + relayed
+    return known + relayed
   }
 
   /// The peer's host on its last link over each transport, as far as introductions may mention addresses next to it.

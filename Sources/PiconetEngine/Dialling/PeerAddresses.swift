@@ -20,6 +20,11 @@ struct PeerAddresses: Sendable {
   /// The maximum number of remembered mediators.
   private static let mediatorLimit = 16
 
+  /// The addresses at which links that we had dialled have broken, the latest last.
+  private var broken: [TransportAddress] = []
+  /// The maximum number of remembered broken addresses.
+  private static let brokenLimit = 16
+
   /// - Parameter transports: the transports that we use.
   init(linkedOver traits: LinkTraits, transports: [TransportKind]) {
     self.transports = transports
@@ -31,6 +36,21 @@ struct PeerAddresses: Sendable {
     hosts[traits.kind] = traits.remoteHost
     lastKind = traits.kind
     if let relay = traits.relays.first { broughtTogether(by: relay) }
+  }
+
+  /// Notes that a link that we had dialled has broken.
+  mutating func broke(_ traits: LinkTraits) {
+    let address = TransportAddress(kind: traits.kind, text: traits.remoteAddress)
+    broken.removeAll { $0 == address }
+    broken.append(address)
+    if broken.count > Self.brokenLimit { broken.removeFirst() }
+  }
+
+  /// Returns these addresses, those at which links have broken last. A host at a planted address may pass the handshake
+  /// on to the peer and nothing else: it must not win each search.
+  func unbrokenFirst(_ addresses: [TransportAddress]) -> [TransportAddress] {
+    if broken.isEmpty { return addresses }
+    return addresses.filter { !broken.contains($0) } + broken.filter(addresses.contains)
   }
 
   /// Notes that a member has introduced the peer to us, or relayed a link to it.

@@ -22,6 +22,15 @@ struct ProvenAddresses: Sendable {
     if order.count > Self.keyLimit { addresses[order.removeFirst()] = nil }
   }
 
+  /// Forgets an address of the key at which a link has broken. Its host may only have passed the handshake on.
+  mutating func forget(_ peer: PeerID, at traits: LinkTraits) {
+    let address = TransportAddress(kind: traits.kind, text: traits.remoteAddress)
+    addresses[peer]?.removeAll { $0 == address }
+    guard addresses[peer]?.isEmpty == true else { return }
+    addresses[peer] = nil
+    order.removeAll { $0 == peer }
+  }
+
   /// Returns these addresses, starting with those at which the key has answered before.
   func first(_ found: [TransportAddress], of peer: PeerID?) -> [TransportAddress] {
     guard !found.isEmpty, let known = peer.flatMap({ addresses[$0] }) else { return found }

@@ -143,6 +143,11 @@ struct InvitationAttempts: Sendable {
     if link.isDialler { proven.note(link.opening.peer, at: link.opening.traits) }
   }
 
+  /// Notes that a link has broken whose association goes on.
+  mutating func broke(_ link: Link) {
+    if link.isDialler { proven.forget(link.opening.peer, at: link.opening.traits) }
+  }
+
   mutating func dialFailed(
     _ command: CommandID, _ dial: DialTable.Dial, _ failure: LinkFailure, at address: String?,
     _ surroundings: Surroundings,

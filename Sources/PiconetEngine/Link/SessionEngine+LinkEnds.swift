@@ -42,6 +42,7 @@ extension SessionEngine {
     links.forget(link, turn)
     if let remote = link.node, let association = associations[remote], association.link === link {
       if association.lost(link, ending, mayGoOn: isOnlyLink && shutdown == nil, turn) {
+        attempts.broke(link)
         // A link that the remote side has opened in the meantime may be used.
         if let other = links.ready(to: remote).first { use(other, associations.use(ofReady: other, turn), turn) }
         search(.linkLost(wasDialler: link.isDialler), for: remote, turn)

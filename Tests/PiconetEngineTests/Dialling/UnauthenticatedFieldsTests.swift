@@ -113,6 +113,28 @@ struct UnauthenticatedFieldsTests {
     }
   }
 
+  @Test(
+    "a host that passes the handshake on and then stalls, or cuts the link, does not win the next search",
+    arguments: [true, false])
+  func passesHandshakes(isCut: Bool) throws {
+    let side = Side(node(9), configuration { $0.transports = [.tcp] })
+    let spoof = tcp("spoof")
+    side.take(.discoveryReported(source: "test", .seen(sighting(1, at: [spoof, here], from: "spoof"))))
+    let first = try #require(
+      dials(side.command(.invite(.node(Self.own), context: [], timeout: .seconds(60)), id: 1)).first)
+    #expect(first.addresses == [spoof, here])
+    let link = LinkID(rawValue: 1)
+    let traits = LinkTraits(kind: .tcp, remoteAddress: spoof.text)
+    side.take(.linkOpened(link, LinkOpening(dial: first.id, peer: Self.own.peer, traits: traits)))
+    var hello = Hello(incarnation: Self.own.incarnation, name: "far", sessionID: "test")
+    hello.capabilities = .resume
+    let frames: [Frame] = [.hello(hello), .associate(AssociationID(high: 1, low: 2), received: 0)]
+    side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+    var again = isCut ? dials(side.take(.linkClosed(link, .ended))) : []
+    for _ in 0..<40 where again.isEmpty { again += dials(side.wait(.milliseconds(500))) }
+    #expect(again.first?.addresses == [here, spoof])
+  }
+
   @Test("the wanted node is taken where it answers, although other nodes of its key are in sight")
   func wantedFirst() {
     let side = Side(node(9), configuration { $0.transports = [.tcp] })
