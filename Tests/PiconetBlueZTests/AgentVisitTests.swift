@@ -30,7 +30,7 @@ struct AgentVisitTests {
     #expect(visits(scene) == 1 && scene.machine.isAdvertising)
   }
 
-  @Test("whoever ends an agent while the node is visible, the next link is let in")
+  @Test("after an agent has ended while the node is visible, the next link is let in")
   func agentEnds() {
     var scene = scene(afterAgent: nil)
     scene.start()
@@ -45,7 +45,7 @@ struct AgentVisitTests {
     }
   }
 
-  @Test("where an agent is there, it alone is asked")
+  @Test("an agent that is there is the only one asked")
   func desktop() {
     var scene = scene(afterAgent: nil)
     _ = scene.daemon.setOtherAgent(true)

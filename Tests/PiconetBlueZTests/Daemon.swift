@@ -102,7 +102,7 @@ struct Daemon {
     }
   }
 
-  /// Somebody else changes an adapter; gives the signal that follows.
+  /// Changes an adapter as another program does, and returns the signal that follows.
   mutating func change(_ path: String, _ body: (inout Adapter) -> Void) -> BlueZFact {
     if var adapter = adapters[path] {
       body(&adapter)

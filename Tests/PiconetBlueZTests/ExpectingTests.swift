@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetBlueZ
 
-@Suite("Somebody is expected over LE though nothing is advertised")
+@Suite("A peer is expected over LE though nothing is advertised")
 struct ExpectingTests {
   private static let silent: [String: DBusValue] = ["Type": .string("peripheral"), "Discoverable": .bool(false)]
 
@@ -33,7 +33,7 @@ struct ExpectingTests {
     #expect(scene.ends == 1 && scene.daemon.adapters[Daemon.path]?.timeout == 180)
   }
 
-  @Test("a node that hides stays there for whom it expects, and one that shows itself again is found")
+  @Test("a node that hides stays there for the peer that it expects, and one that shows itself again is found")
   func hiding() {
     var scene = Scene()
     scene.start()

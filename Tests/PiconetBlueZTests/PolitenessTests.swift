@@ -29,7 +29,7 @@ struct PolitenessTests {
     #expect(scene.machine.nextDeadline == nil)
   }
 
-  @Test("the mode is renewed before it ends, and ends when nobody renews it")
+  @Test("the mode is renewed before it ends, and ends without a renewal")
   func renewal() {
     var scene = Scene()
     scene.start()
@@ -42,7 +42,7 @@ struct PolitenessTests {
     #expect(scene.daemon.adapters[Daemon.path]?.isDiscoverable == false)
   }
 
-  @Test("what a killed node or another one has set is nobody's choice")
+  @Test("a mode that a killed node or another one has set is not taken for the user's choice")
   func modeOfAnother() {
     var scene = Scene()
     scene.daemon.adapters[Daemon.path]?.timeout = 62
@@ -120,7 +120,7 @@ struct PolitenessTests {
     #expect(scene.machine.isAdvertising)
   }
 
-  @Test("somebody who switches the mode off again and again is answered at most every three seconds")
+  @Test("a program that switches the mode off again and again is answered at most every three seconds")
   func reassertion() {
     var scene = Scene()
     scene.start()
@@ -180,7 +180,7 @@ struct PolitenessTests {
     #expect(scene.machine.isAdvertising)
   }
 
-  @Test("who is not advertised has nothing to renew")
+  @Test("a node that is not advertised has nothing to renew")
   func nothingToRenew() {
     var scene = Scene()
     scene.start(offer: false, search: true)
@@ -189,7 +189,7 @@ struct PolitenessTests {
     #expect(!scene.log.contains { $0.hasSuffix("Advertisement") })
   }
 
-  @Test("a UUID that somebody else has is replaced by another")
+  @Test("a UUID that another program has is replaced by a new one")
   func takenUUID() {
     var scene = Scene()
     scene.daemon.takesEvery = 3

@@ -66,7 +66,7 @@ enum Recordings {
     = /org/bluez/hci1 org.bluez.LEAdvertisingManager1 SupportedInstances y 3
     """
 
-  /// What bluetoothd said to a node on hci1 that had read the services of hci0 while nobody advertised there, when a
+  /// What bluetoothd said to a node on hci1 that had read the services of hci0 while no node advertised there, when a
   /// node appeared there afterwards: the device is heard, but its services stay what they were.
   static let readServices = """
     + /org/bluez org.bluez.ProfileManager1

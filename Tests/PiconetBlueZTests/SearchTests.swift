@@ -47,7 +47,7 @@ struct SearchTests {
     }
   }
 
-  @Test("who searches no more takes its filter back: with it bluetoothd would end others' scans when we close")
+  @Test("a node that stops searching takes its filter back: with it bluetoothd would end others' scans when we close")
   func filter() {
     var scene = Self.searching()
     #expect(scene.daemon.adapters[Daemon.path]?.hasFilter == true)
@@ -64,7 +64,7 @@ struct SearchTests {
     #expect(scene.daemon.mistakes.isEmpty)
   }
 
-  @Test("what BlueZ remembers is no sighting; neither are other sessions, other adapters, nor we ourselves")
+  @Test("a device that BlueZ remembers is no sighting; neither are other sessions, other adapters, nor we ourselves")
   func notSeen() {
     var scene = Self.searching()
     scene.tell(.advertise(Scene.offer))
@@ -106,7 +106,7 @@ struct SearchTests {
     #expect(effects.contains { if case .report(.seen) = $0 { true } else { false } })
   }
 
-  @Test("a device that is heard without our service may have it all the same; without an answer it is asked rarely")
+  @Test("a device that is heard without our service may still have it; without an answer it is asked rarely")
   func strangers() {
     var scene = Self.searching()
     let headset = ["0000110b-0000-1000-8000-00805f9b34fb"]
@@ -170,7 +170,7 @@ struct SearchTests {
     #expect(scene.reports.last == .gone(Scene.peer(2), Incarnation(rawValue: 7)))
   }
 
-  @Test("nobody is lost, and nothing is scanned or asked, while the radio is busy")
+  @Test("no device is lost, and nothing is scanned or asked, while the radio is busy")
   func busy() {
     var scene = Self.searching()
     scene.hear(1)
@@ -191,7 +191,7 @@ struct SearchTests {
     #expect(scene.daemon.adapters[Daemon.path]?.hasDiscovery == true)
   }
 
-  @Test("a filter that may have been cleared, though nobody has said so, is set anew before the next scan")
+  @Test("a filter that may have been cleared, though no answer has said so, is set anew before the next scan")
   func uncertainFilter() throws {
     var scene = Self.searching()
     scene.tell(.search(nil))
@@ -208,7 +208,7 @@ struct SearchTests {
     #expect(scene.daemon.mistakes.isEmpty)
   }
 
-  @Test("while the radio is busy a turn begins a scan at once, reads what is heard, ends it, and nobody is lost by it")
+  @Test("while the radio is busy a turn begins a scan at once, reads what is heard, ends it, and no device is lost")
   func turn() {
     var scene = Self.searching()
     let scans = { (scene: Scene) in scene.daemon.adapters[Daemon.path]?.hasDiscovery }
@@ -327,7 +327,7 @@ struct SearchTests {
     #expect(Set(sighting.names) == ["Zed", "Carol"])
   }
 
-  @Test("scans take twelve seconds: at first one after the other, later with rests of eight; none when nobody searches")
+  @Test("scans take twelve seconds: at first one after the other, later with rests of eight; none without a search")
   func dutyCycle() {
     var scene = Self.searching()
     scene.pass(.seconds(60))
@@ -361,7 +361,7 @@ struct SearchTests {
     #expect(scene.log == ["StopDiscovery", "StartDiscovery"])
   }
 
-  @Test("a pause that nobody ends is over after six seconds")
+  @Test("a pause that is not ended is over after six seconds")
   func longPause() {
     var scene = Self.searching()
     scene.pass(.seconds(1))
@@ -374,7 +374,7 @@ struct SearchTests {
     #expect(scene.daemon.adapters[Daemon.path]?.hasDiscovery == true)
   }
 
-  @Test("in a rest between two scans, and where nobody scans, the pause is there at once")
+  @Test("in a rest between two scans, and without a search, the pause is there at once")
   func pauseAtRest() {
     var scene = Self.searching()
     scene.pass(.milliseconds(12_100))

@@ -23,7 +23,7 @@ struct SharedAdaptersTests {
     private(set) var powerChanges = 0
 
     /// - Parameters:
-    ///   - change: what the adapter is like before anybody comes.
+    ///   - change: what the adapter is like before the first node comes.
     ///   - isTogether: false: each node is alone in its process.
     init(_ count: Int, isTogether: Bool = true, _ change: (inout Daemon.Adapter) -> Void = { _ in }) {
       self.isTogether = isTogether
@@ -97,7 +97,7 @@ struct SharedAdaptersTests {
     }
 
     /// bluetoothd answers the oldest call of this node, and tells all of what that has changed.
-    /// - Parameter isLost: the answer does not come in time, and nobody knows what has become of the call.
+    /// - Parameter isLost: the answer does not come in time, so the node can't know what has become of the call.
     mutating func answer(_ index: Int, isLost: Bool = false) {
       guard !scenes[index].calls.isEmpty else { return }
       let before = adapterOf(index)
@@ -156,7 +156,7 @@ struct SharedAdaptersTests {
     }
   }
 
-  @Test("ten nodes set the mode once, and the last of them puts it back; nobody switches it off under another")
+  @Test("ten nodes set the mode once, and the last of them puts it back; no node switches it off under another")
   func tenNodes() {
     var crowd = Crowd(10)
     for index in 0..<10 { crowd.tell(index, .advertise(Scene.offer)) }
@@ -172,7 +172,7 @@ struct SharedAdaptersTests {
     #expect(crowd.modeChanges == 2 && crowd.isAsItWas && crowd.faults.isEmpty, "\(crowd.faults)")
   }
 
-  @Test("what a user has chosen is put back by the last node, though the first one has found it")
+  @Test("the last node puts back the user's choice, though the first one has found it")
   func foreverDiscoverable() {
     var crowd = Crowd(2) { ($0.isDiscoverable, $0.timeout) = (true, 0) }
     crowd.tell(0, .advertise(Scene.offer))
@@ -208,7 +208,7 @@ struct SharedAdaptersTests {
     #expect(crowd.powerChanges == 2 && crowd.isAsItWas && crowd.faults.isEmpty, "\(crowd.faults)")
   }
 
-  @Test("who comes while another one is half through putting the mode back waits, and takes it for no user's choice")
+  @Test("a node that comes while another one is putting the mode back waits, and takes it for no user's choice")
   func halfRestored() throws {
     var crowd = Crowd(2)
     crowd.tell(0, .advertise(Scene.offer))
@@ -265,7 +265,7 @@ struct SharedAdaptersTests {
     #expect(!crowd.adapter.isPowered && crowd.powerChanges == 3)
   }
 
-  @Test("who only expects somebody keeps the adapter on, not discoverable, and the last one switches it off")
+  @Test("a node that only expects a peer keeps the adapter on, not discoverable, and the last one switches it off")
   func expecting() {
     var crowd = Crowd(2) { $0.isPowered = false }
     crowd.tell(0, .advertise(Scene.offer))
@@ -282,7 +282,7 @@ struct SharedAdaptersTests {
     #expect(crowd.isAsItWas && crowd.faults.isEmpty, "\(crowd.faults)")
   }
 
-  @Test("who waits for an answer that never comes holds up the others no longer than the call's time")
+  @Test("a node that waits for an answer that never comes holds up the others no longer than the call's time")
   func lostAnswer() throws {
     var crowd = Crowd(2)
     crowd.tell(0, .advertise(Scene.offer))

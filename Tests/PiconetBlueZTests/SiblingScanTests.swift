@@ -57,7 +57,7 @@ struct SiblingScanTests {
   }
 
   @Test(
-    "one that rests joins a scan that begins, and ends with it: the adapter rests as long as with one node",
+    "a node that rests joins a scan that begins, and ends with it: the adapter rests as long as with one node",
     arguments: [3, 10])
   func together(_ count: Int) {
     var single = Pair(1)
@@ -79,7 +79,7 @@ struct SiblingScanTests {
     #expect(pair.alone < .seconds(6), "\(pair.alone)")
   }
 
-  @Test("one that comes while another one scans ends with it, and is no whole scan: nobody is missed for it")
+  @Test("a scan that begins during another one ends with it, and is no whole scan: no device is missed for it")
   func late() {
     var pair = Pair()
     pair.search(0)
@@ -94,7 +94,7 @@ struct SiblingScanTests {
     #expect(pair.scenes[1].reports.count == 1, "seen, and not gone")
   }
 
-  @Test("one that does not search is not made to scan")
+  @Test("a node that does not search is not made to scan")
   func idle() {
     var pair = Pair()
     pair.search(0)

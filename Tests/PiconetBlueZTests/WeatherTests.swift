@@ -43,7 +43,7 @@ struct WeatherTests {
       case 9 where isUp:
         if scene.daemon.adapters[Daemon.other] != nil {
           scene.daemon.adapters[Daemon.other] = nil
-          // A call to it finds nobody, rather than the next adapter in its place.
+          // A call to it finds no adapter, rather than the next one in its place.
           for index in scene.calls.indices where scene.calls[index].call.path == Daemon.other {
             scene.calls[index].call.path = "/gone"
           }
@@ -58,7 +58,7 @@ struct WeatherTests {
       case 13: scene.answerReads(.failure(LinkFailure(.timedOut)))
       case 14 where losesAnswers && !scene.calls.isEmpty:
         let (id, call) = scene.calls.removeFirst()
-        // Whether the call was carried out or not, nobody says.
+        // The node can't know whether the call was carried out.
         if Bool.random(using: &dice) { _ = scene.daemon.answer(call, at: scene.now) }
         scene.tell(.replied(id, .failure(DBusFailure(DBusFailure.timeout))))
       case 15 where scene.daemon.profile != nil:
@@ -75,7 +75,7 @@ struct WeatherTests {
       if scene.mostReads > 2 { return "more than two readings" }
       if !isUp, !scene.calls.isEmpty { return "a call to nobody" }
       if zip(scene.pauses, scene.pauses.dropFirst()).contains(where: { $0 == $1 }) { return "a pause told twice" }
-      // A scan of ours, as far as answers tell.
+      // Our own scan, as far as answers tell.
       let scans = scene.daemon.adapters.values.contains(where: \.hasDiscovery)
       if !losesAnswers, isUp, scans, scene.calls.isEmpty, scene.pauses.last == true { return "a pause while we scan" }
     }

@@ -40,7 +40,7 @@ final class AssociatedEngine {
     try #require(engine.census.associations == before + 1)
   }
 
-  /// The remote side invites us, we accept, and it admits us: two sequenced frames, and one of ours.
+  /// The remote side invites us, we accept, and it admits us. It sends two sequenced frames, and we send one.
   func becomeMember() throws {
     receive(.invite(Invite(timeout: 30_000, commitment: someCommitment)))
     _ = command(.answerInvitation(far, accept: true, .declined))

@@ -9,19 +9,19 @@ struct CrossingInvitationTests {
     near.command(.invite(.node(far ?? near.far), context: [], timeout: .seconds(10)))
   }
 
-  @Test("an accept that crosses our withdrawal makes nobody a member, and is no fault of the remote side")
+  @Test("an accept that crosses our withdrawal makes neither side a member, and does not break the protocol")
   func acceptOfAWithdrawnInvitation() throws {
     let near = try AssociatedEngine()
     let invitation = invite(near)
     _ = near.command(.cancelInvitation(invitation))
     near.receive(.accept)
     #expect(near.effects == [] && near.census.associations == 1 && near.census.members == 0)
-    // Nobody was admitted, so nothing that only a member sends may come.
+    // The peer was not admitted, so a frame that only members may send breaks the protocol.
     near.receive(.message([1, 2, 3]))
     #expect(near.census.links == 0)
   }
 
-  @Test("a withdrawal that crosses our accept makes nobody a member for a moment, and each may invite again")
+  @Test("a withdrawal that crosses our accept makes neither side a member, and each may invite again")
   func withdrawalOfAnAcceptedInvitation() throws {
     let near = try AssociatedEngine(capabilities: .streams)
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
@@ -39,8 +39,8 @@ struct CrossingInvitationTests {
     #expect(near.census.members == 1)
   }
 
-  /// The peer's invitation is before the application when one of ours, which crosses it, becomes its acceptance; then
-  /// the application accepts as well.
+  /// The peer's invitation waits for the application's answer when our own invitation crosses it, and so accepts it.
+  /// Then the application accepts as well.
   private func acceptedTwice() throws -> (near: AssociatedEngine, own: CommandID, acceptance: CommandID) {
     let near = try AssociatedEngine()
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
@@ -51,7 +51,7 @@ struct CrossingInvitationTests {
     return (near, own, acceptance)
   }
 
-  @Test("who accepts what an invitation of ours has accepted already is answered when the peer is a member")
+  @Test("accepting an invitation that our own has already accepted is answered once the peer is a member")
   func acceptedTwiceAndAdmitted() throws {
     let (near, own, acceptance) = try acceptedTwice()
     near.receive(.accept)
@@ -62,7 +62,7 @@ struct CrossingInvitationTests {
     }
   }
 
-  @Test("and told why nobody has become one")
+  @Test("both commands are answered if the peer does not become a member")
   func acceptedTwiceAndEnded() throws {
     let (near, own, acceptance) = try acceptedTwice()
     near.receive(.withdraw(.cancelled), .decline(.cancelled, detail: ""))

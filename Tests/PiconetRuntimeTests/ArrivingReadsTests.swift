@@ -17,7 +17,7 @@ struct ArrivingReadsTests {
     #expect(reads.arrived(tickets[2]) == [read(20)])
   }
 
-  @Test("one that was asked for before a transfer began again waits until its own bytes are there")
+  @Test("a read that was asked for before a transfer began again waits until its own bytes are there")
   func begunAgain() {
     var reads = ArrivingReads()
     let late = reads.ask(for: read(50))

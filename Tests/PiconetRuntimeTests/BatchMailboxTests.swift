@@ -53,7 +53,7 @@ struct BatchMailboxTests {
     }
   }
 
-  @Test("a closed mailbox takes nothing more, delivers what it has, and leaves nobody waiting")
+  @Test("a closed mailbox takes nothing more, delivers what it has, and leaves no sender waiting")
   func closing() async throws {
     try await withLoop { loop, actor in
       let mailbox = BatchMailbox<Int>(loop: loop, limit: 1)
@@ -73,7 +73,7 @@ struct BatchMailboxTests {
     }
   }
 
-  @Test("what is pushed before anybody receives waits, and comes first")
+  @Test("items that are pushed before there is a receiver wait, and come first")
   func early() async throws {
     try await withLoop { loop, actor in
       let mailbox = BatchMailbox<Int>(loop: loop, limit: .max)

@@ -77,7 +77,7 @@ struct DriverRadioTests {
     #expect(log == ["ports []", "ports [l2cap 4101]", "ports [l2cap 4103]", "ports none"])
   }
 
-  @Test("while a hidden node expects somebody its radio is to answer, no longer, and not for who is available")
+  @Test("the radio answers only while a hidden node expects a peer, and not for a node that is available")
   func expecting() async throws {
     let log = try await DriverStage.run(.le) { stage, clock in
       await stage.expect(for: .seconds(60))
@@ -102,7 +102,7 @@ struct DriverRadioTests {
       ])
   }
 
-  @Test("a node that hides and expects nobody, or is not reached over Bluetooth, leaves the radio alone")
+  @Test("a node that hides and expects no peer, or is not reached over Bluetooth, leaves the radio alone")
   func expectingNobody() async throws {
     let hidden = try await DriverStage.run(.le) { stage, _ in
       await stage.advertise()
@@ -149,7 +149,7 @@ struct DriverRadioTests {
     #expect(logs[2] == ["busy", "free"])
   }
 
-  @Test("a sibling that searches has its turn while another node sends for long, and whoever sends has none")
+  @Test("a sibling that searches has its turn while another node sends for long, and the node that sends has none")
   func turns() async throws {
     let clock = ManualClock()
     let loop = try EventLoop(name: "radio", clock: clock)

@@ -12,7 +12,7 @@ struct DriverReadingTests {
     #expect(channel.produced == [0, 0, 0, 0, 16_384])
   }
 
-  @Test("what a small read brought is opened in one piece, whatever its length")
+  @Test("the bytes of a small read are opened in one piece, whatever their length")
   func smallRecords() async throws {
     let channel = try await read([16_398, 85, 1])
     #expect(channel.produced == [16_384, 71, 0])
@@ -44,8 +44,8 @@ struct DriverReadingTests {
   }
 }
 
-/// Takes whole records of 16,398 bytes, or what is there if it is less than 1,000, and gives their content; notes how
-/// much each call gave. Used on the loop, and after it has ended.
+/// Takes whole records of 16,398 bytes, or all bytes if there are fewer than 1,000, and returns their content. Notes
+/// how much each call returned. Used on the loop, and after it has ended.
 private final class RecordChannel: SecureChannel, @unchecked Sendable {
   // Sendable is right: the test looks at it once the loop has ended.
   private(set) var produced: [Int] = []

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The rounds of a driver", .timeLimit(.minutes(15)))
 struct DriverRoundTests {
-  @Test("what jobs have handed over is taken when their round ends, not behind all jobs that wait")
+  @Test("inputs that jobs have handed over are taken when their round ends, not behind all jobs that wait")
   func inputsAmidJobs() async throws {
     let log = try await DriverStage.run(.tcp) { stage, clock in
       await stage.invite(amid: 12, each: EventLoop.jobTime, by: clock)

@@ -98,7 +98,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     while await loop.perform({ !self.log.contains("job \(count - 1)") }) {}
   }
 
-  /// Somebody answers the dial there, and says nothing.
+  /// Answers the dial at this address with a peer that says nothing.
   func answerDial(at address: String) async {
     await loop.perform { [self] in
       let links = MemoryLink.pair(loop: loop, kind: kind, remoteAddress: address)
@@ -194,7 +194,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     await endRound()
   }
 
-  /// Discoveries are told whether somebody is expected at the end of a round.
+  /// Ends a round. Discoveries are told then whether a peer is expected.
   func endRound() async { for _ in 0..<2 { await loop.perform {} } }
 
   func changePort(_ port: UInt16?) async {

@@ -107,7 +107,7 @@ struct FlightBoundTests {
     #expect(quickened.used > 0.9)
   }
 
-  @Test("whoever sends little learns nothing, and loses nothing by it")
+  @Test("a path that carries little learns nothing, and loses nothing by it")
   func idle() {
     var bound = FlightBound()
     let before = bound.limit

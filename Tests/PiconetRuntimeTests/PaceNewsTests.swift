@@ -16,7 +16,7 @@ struct PaceNewsTests {
     #expect(news.update(to: BulkPace(room: 4_000, bound: 8_000)) == BulkPace(room: 4_000, bound: 8_000))
   }
 
-  @Test("what is above every window is told as the largest pace, once")
+  @Test("a pace above every window is told as the largest pace, once")
   func aboveEveryWindow() {
     var news = PaceNews()
     let fastest = BulkPace(room: PaceNews.fastest, bound: PaceNews.fastest)

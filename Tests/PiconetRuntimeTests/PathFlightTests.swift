@@ -133,7 +133,7 @@ struct PathFlightTests {
     var mayWrite = true
     while path.time < start + seconds {
       if path.queueing < others { path.carryOther(Int((others - path.queueing) * path.rate)) }
-      // Only after a write, or when told to: nobody looks at the room in between.
+      // Only after a write, or when told to: the room is not looked at in between.
       if mayWrite { fill(&path, &flight) }
       mayWrite = false
       if path.time >= nextMessage {

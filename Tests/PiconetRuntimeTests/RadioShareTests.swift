@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetRuntime
 
-@Suite("Who of a host's nodes may scan while another one sends")
+@Suite("Which nodes of a host may scan while another one sends")
 struct RadioShareTests {
   private typealias Share = RadioShare<Int>
   private let start = Instant(nanoseconds: 1_000_000_000)
@@ -33,7 +33,7 @@ struct RadioShareTests {
     #expect(share.access(of: 1, at: start + Share.interval) == .turn)
   }
 
-  @Test("whoever sends has no turn itself, however long it searches")
+  @Test("a node that sends has no turn itself, however long it searches")
   func sender() {
     var share = sending()
     share.searches(0, true, at: start)
@@ -100,7 +100,7 @@ struct RadioShareTests {
     return turns
   }
 
-  @Test("a node that dials a lost member over and over scans between its dials, once nobody has for the interval")
+  @Test("a node that dials a lost member over and over scans between its dials, once no node has for the interval")
   func dialling() {
     var share = Share()
     share.add(0)
@@ -137,7 +137,7 @@ struct RadioShareTests {
     share.searches(0, true, at: start)
     share.began(0, at: start)
     share.ended(0, at: start + .seconds(15))
-    // Nobody looks at the clock in it.
+    // No call looks at the clock during the hold.
     let again = start + .seconds(15) + RadioUse.hold
     share.began(0, at: again)
     share.ended(0, at: again + .seconds(10))
@@ -162,7 +162,7 @@ struct RadioShareTests {
     var searches = [false, false, false, false]
     /// When the last dial has been over for long enough for a turn.
     var settledAt = Instant(nanoseconds: 0)
-    /// For how much of the time that has passed somebody had a turn.
+    /// For how much of the time that has passed a node had a turn.
     var turned = Duration.zero
     var passed = Duration.zero
     /// How long each has waited without a break for a turn that it could have had.

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Who uses a store", .timeLimit(.minutes(15)))
 struct StoreUseTests {
-  @Test("what ends a transfer during its commit comes after that, on the thread that commits")
+  @Test("the end of a transfer during its commit comes after the commit, on the thread that commits")
   func during() async throws {
     let worker = try WorkerThread(name: "disk")
     let pool = WorkerPool(name: "commit", width: 1)
@@ -34,7 +34,7 @@ struct StoreUseTests {
     worker.stop()
   }
 
-  @Test("what comes before a commit, after one that failed, or where there is none, is the disk thread's")
+  @Test("work before a commit, after a failed one, or without one goes to the disk thread")
   func otherwise() async throws {
     struct Failed: Error {}
     let worker = try WorkerThread(name: "disk")

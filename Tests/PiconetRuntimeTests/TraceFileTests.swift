@@ -12,7 +12,7 @@ struct TraceFileTests {
     try body(folder.appendingPathComponent("trace"))
   }
 
-  @Test("what is appended is in the file when it is closed, in order, for this user alone")
+  @Test("appended bytes are in the file when it is closed, in order, for this user alone")
   func appended() throws {
     try withFolder { file in
       let trace = try TraceFile(path: file.path)
@@ -26,7 +26,7 @@ struct TraceFileTests {
     }
   }
 
-  @Test("a link that somebody has laid there is replaced, not followed")
+  @Test("a symbolic link at the path is replaced, not followed")
   func linksAreNotFollowed() throws {
     try withFolder { file in
       let other = folder.appendingPathComponent("other")
@@ -40,7 +40,7 @@ struct TraceFileTests {
     }
   }
 
-  @Test("what is no file, as a device or a pipe, is refused and stays")
+  @Test("a path that is no file, such as a pipe or a directory, is refused and stays")
   func noFile() throws {
     try withFolder { pipe in
       #expect(mkfifo(pipe.path, 0o600) == 0)

@@ -69,7 +69,7 @@ struct WorkerPoolTests {
     #expect(!pool.submit {})
   }
 
-  @Test("whoever waits for what was submitted goes on when it has run")
+  @Test("a caller that waits for submitted work goes on when it has run")
   func finishSubmitted() async throws {
     let pool = WorkerPool(name: "pool", width: 2)
     await pool.finishSubmitted()

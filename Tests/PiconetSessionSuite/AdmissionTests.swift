@@ -64,7 +64,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("nobody answers: the inviter's time runs out, and the invited's with it", arguments: SuiteTransport.all)
+    @Test("an unanswered invitation times out for the inviter and for the invited node", arguments: SuiteTransport.all)
     func timedOut(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -77,7 +77,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("an invitation that ends before anybody has taken it is taken back", arguments: SuiteTransport.all)
+    @Test("an invitation that ends before the program has taken it is taken back", arguments: SuiteTransport.all)
     func takenBack(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -117,7 +117,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "where nobody listens any more is unreachable, with the transport's own reason", arguments: SuiteTransport.all)
+      "a node that listens no more is unreachable, with the transport's own reason", arguments: SuiteTransport.all)
     func unreachable(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -127,7 +127,7 @@ extension SessionSuite {
           #expect(error?.code == .unreachable, "\(String(describing: error))")
           #expect(error?.failures.map(\.transport) == [transport.kind])
           let code = try #require(error?.failures.first?.failure.code)
-          // Over BR/EDR an adapter on which nobody advertises soon answers nobody.
+          // Over BR/EDR an adapter on which no node advertises soon stops answering.
           #expect(code == .refused || code == .hostDown && [.l2cap, .rfcomm].contains(transport.kind))
           let reason = error?.failures.first.map { "\($0)" } ?? "none"
           #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
@@ -188,7 +188,7 @@ extension SessionSuite {
               let (onLeft, onRight) = (try await first, try await second)
               #expect(onLeft.proven.invitationContext == [2] && onRight.proven.invitationContext == [1])
               #expect(onLeft.id == right.id && onRight.id == left.id)
-              // They have one association, over which what is sent arrives, and nobody was asked.
+              // They have one association, over which messages arrive, and no user was asked.
               #expect(onLeft.proven.shortCode == nil && onRight.proven.shortCode == nil)
               #expect(left.session.members.map(\.id) == [right.id])
               #expect(right.session.members.map(\.id) == [left.id])
@@ -196,7 +196,7 @@ extension SessionSuite {
               try await onRight.send([2])
               #expect(await right.session.messages.first()?.bytes == [1])
               #expect(await left.session.messages.first()?.bytes == [2])
-              // Nobody was told of an invitation: each was the answer to the other.
+              // Neither program was told of an invitation: each was the answer to the other.
               #expect(left.core.invitations.count + right.core.invitations.count == 0)
             }
           }

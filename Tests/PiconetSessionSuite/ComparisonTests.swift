@@ -20,7 +20,7 @@ extension SessionSuite {
             #expect(asking.confirmation == .comparedCode)
             try screens.expectSame(on: "Server", "Client")
             var ends: [CodeComparison] = []
-            // Who has asked reads of its own comparison, too: the second one's end is behind that.
+            // The node that has asked also reads of its own comparison: the end of the second one comes after that.
             for await end in node.session.comparisons {
               ends.append(end)
               if ends.count == (node === pair.server ? 1 : 2) { break }

@@ -111,7 +111,7 @@ extension SessionSuite {
         }
       }
 
-      /// No invitation waits, and nobody is a member.
+      /// Waits until there are no invitations and no members.
       func settle() async throws {
         try await world.until("all is over") {
           pair.server.core.invitations.count == 0 && pair.client.session.members.isEmpty
@@ -234,7 +234,7 @@ extension SessionSuite {
         return try await accepted(invitation, inviting, number)
       }
 
-      /// Addresses of the server's device at which nobody listens.
+      /// Addresses of the server's device at which no node listens.
       private var nowhere: [TransportAddress] { elsewhere(tcp: "127.0.0.1:1", device: nil) }
 
       /// Addresses of a device that does not exist; the loopback interface has no link-local address (RFC 4291, 2.5.6).

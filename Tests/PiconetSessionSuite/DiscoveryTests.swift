@@ -40,7 +40,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "what a node changes of its info and name is seen by who searches, and who connects hears the new name",
+      "a node that searches sees changes of another's info and name, and one that connects hears the new name",
       arguments: SuiteTransport.all)
     func changed(over transport: SuiteTransport) async throws {
       // Over Bluetooth a device is asked again after 20 s, and this test needs that twice.
@@ -79,7 +79,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("one that searches before anybody is there finds who comes later", arguments: SuiteTransport.all)
+    @Test("a node that searches before any peer is there finds one that comes later", arguments: SuiteTransport.all)
     func late(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.node(1, "Client", { $0.mode = .client }) { client in
@@ -95,7 +95,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "two nodes that advertise and search find each other, and nobody of another session",
+      "two nodes that advertise and search find each other, and no node of another session",
       arguments: SuiteTransport.all)
     func mutual(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

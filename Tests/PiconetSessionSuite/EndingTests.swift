@@ -32,7 +32,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("who has left comes back, again and again", arguments: SuiteTransport.all)
+    @Test("a member that has left comes back, again and again", arguments: SuiteTransport.all)
     func comesBack(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: { $0.capacity = 2 }) { pair in
@@ -51,7 +51,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "what members leave behind unread does not pile up, however often they come and go", arguments: SuiteTransport.all
+      "unread messages of former members do not pile up, however often they come and go", arguments: SuiteTransport.all
     )
     func leftBehind(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
@@ -59,7 +59,7 @@ extension SessionSuite {
           let message = [UInt8](repeating: 1, count: 95 * 1024)
           for _ in 0..<8 {
             let (onClient, _) = try await pair.connect()
-            // L2CAP has no room for more than one message that nobody reads.
+            // L2CAP has room for one unread message only.
             for _ in 0..<(transport.kind == .l2cap ? 1 : 10) { try await onClient.send(message) }
             await onClient.disconnect()
             let error = await pair.server.session.nextDeparture()

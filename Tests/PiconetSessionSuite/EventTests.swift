@@ -8,7 +8,7 @@ extension SessionSuite {
   @Suite("One sequence of events", .timeLimit(.minutes(15)))
   struct EventTests {
     /// All that happens, in words, until so many memberships have ended. A reader gets everything from its beginning
-    /// on, and what nobody has read before; so each begins before anything happens.
+    /// on, and what no other has read before. So each reader begins before anything happens.
     private static func read(_ reader: sending SessionEvents.AsyncIterator, until count: Int) async -> [String] {
       var reader = reader
       var events: [String] = []
@@ -31,7 +31,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "of each membership both readers have what joined first, its messages in order, and its end last, again and again",
+      "both readers have the join of each membership first, its messages in order, and its end last, again and again",
       arguments: SuiteTransport.all)
     func rejoins(over transport: SuiteTransport) async throws {
       let rounds = 3
@@ -57,7 +57,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "what was sent before a link was cut comes before the member is told of as suspended, the rest after its return",
+      "messages sent before a link was cut come before the member's suspension, the rest after its return",
       arguments: SuiteTransport.breakable)
     func suspension(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

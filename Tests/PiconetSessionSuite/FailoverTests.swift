@@ -80,7 +80,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("who searches for objects over chosen transports sees those that can be reached by them, and no others")
+    @Test("a search for objects over chosen transports finds those that can be reached by them, and no others")
     func masked() async throws {
       try await SuiteWorld.run(.simulated) { world in
         func offering(_ transports: Set<TransportKind>?) -> (inout NodeConfiguration) -> Void {

@@ -9,7 +9,7 @@ extension SessionSuite {
   @Suite("Groups and broken rules", .timeLimit(.minutes(15)))
   struct GroupTests {
     @Test(
-      "a member that is removed leaves the whole group; all are told so, and by whom", arguments: SuiteTransport.ofThree
+      "a removed member leaves the whole group; all are told which member removed it", arguments: SuiteTransport.ofThree
     )
     func removed(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
@@ -36,7 +36,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("a node that allows no removal leaves nobody for another one's wish", arguments: SuiteTransport.ofThree)
+    @Test("a node that allows no removal keeps a member that another one removes", arguments: SuiteTransport.ofThree)
     func removalNotAllowed(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.group(server: { $0.removals = .nobody }) { pair, third in
@@ -108,7 +108,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("who leaves all is left by all, and can connect again", arguments: SuiteTransport.ofThree)
+    @Test("a node that leaves all is left by all, and can connect again", arguments: SuiteTransport.ofThree)
     func leavesAll(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.group { pair, third in

@@ -109,7 +109,7 @@ private func churn(in world: SuiteWorld, seed: UInt64) async throws {
           }
           group.addTask {
             let numbers = await couple.receive(count)
-            // A server that loses its client has the beginning; nobody has anything else.
+            // A server that loses its client has the first numbers, and no server has any others.
             try #require(numbers == Array(0..<numbers.count))
             if survives { try #require(numbers.count == count) }
           }

@@ -10,7 +10,7 @@ extension SessionSuite {
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", or: .anywhere))
   struct HostListenerTests {
     @Test(
-      "over Bluetooth two sessions share a PSM, not a channel; whoever dials there comes to the one that it means",
+      "over Bluetooth two sessions share a PSM, not a channel; a dial reaches the session that it names",
       arguments: SuiteTransport.ofThreeByRadio)
     func oneDoor(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

@@ -55,7 +55,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "one that stops takes nothing from another: its member, its advertisement and its search stay",
+      "a node that stops takes nothing from another: the other's member, advertisement and search stay",
       arguments: SuiteTransport.ofThree)
     func oneStops(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

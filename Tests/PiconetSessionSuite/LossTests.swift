@@ -110,7 +110,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("peers that dial and never speak are hung up on, and keep nobody else out", arguments: SuiteTransport.all)
+    @Test("peers that dial and never speak are hung up on, and keep no other out", arguments: SuiteTransport.all)
     func silentDialler(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: { $0.patience.handshake = transport.silence }) { pair in

@@ -10,13 +10,13 @@ extension SessionSuite {
   @Suite("Limits and readers of messages", .timeLimit(.minutes(15)))
   struct MessageLimitTests {
     @Test(
-      "messages in channels arrive once and in the order of their channel; one that nobody reads stops itself alone",
+      "messages in channels arrive once and in the order of their channel; an unread channel stops only itself",
       arguments: SuiteTransport.all)
     func channels(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: { $0.channelLimit = 8 }) { pair in
           let (onClient, _) = try await pair.connect()
-          // More than may wait in a channel that nobody reads.
+          // More than may wait in an unread channel.
           let unread = (0..<12).map { randomBytes(20_000, seed: UInt64($0)) }
           for message in unread { try await onClient.send(message, in: 7) }
           var first = pair.server.session.messages(in: 0).makeAsyncIterator()
@@ -92,7 +92,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "unreliable messages arrive at most once, and those that nobody reads are bounded", arguments: SuiteTransport.all)
+      "unreliable messages arrive at most once, and unread ones are bounded", arguments: SuiteTransport.all)
     func unreliable(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in

@@ -5,8 +5,8 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  /// One node has the transport alone, another one TCP alone, and relays have both. The addresses of this very device
-  /// are told to nobody, so over TCP, too, the two find no other way to each other.
+  /// One node has the transport alone, another one TCP alone, and relays have both. No member is told the addresses of
+  /// this very device, so the two find no other way to each other over TCP either.
   @Suite("Members over a relay", .timeLimit(.minutes(15)))
   struct RelayedMemberTests {
     private func isGroup(_ transports: [TransportKind]) -> (inout NodeConfiguration) -> Void {

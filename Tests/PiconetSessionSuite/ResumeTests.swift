@@ -89,7 +89,7 @@ extension SessionSuite {
     }
 
     // No adapter scans while it dials.
-    @Test("who dials a lost member for long finds a device that comes meanwhile", arguments: SuiteTransport.paced)
+    @Test("a node that keeps dialling a lost member finds a device that comes then", arguments: SuiteTransport.paced)
     func findsOthersMeanwhile(over transport: SuiteTransport) async throws {
       let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = .seconds(600) }
       try await SuiteWorld.run(transport, limit: transport.testLimit * 3) { world in
@@ -162,7 +162,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "a node that nobody sees lets in the peer that it expects, and takes it back after the link was cut, again and again",
+      "a hidden node lets in the peer that it expects, and takes it back after the link was cut, again and again",
       arguments: SuiteTransport.reachedHidden)
     func expected(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

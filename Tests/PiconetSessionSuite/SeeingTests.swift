@@ -43,7 +43,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "statistics outlive a link: while there is none they say so, and what was sent again is counted",
+      "statistics outlive a link: without a link they say so, and what was sent again is counted",
       arguments: SuiteTransport.breakable)
     func acrossLinks(over transport: SuiteTransport) async throws {
       let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence * 8 }
@@ -70,7 +70,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "what a node records, links lost and found included, replays into the same", arguments: SuiteTransport.breakable)
+      "a node's trace, links lost and found included, replays into the same", arguments: SuiteTransport.breakable)
     func replays(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
       let traces = [folder.path + "/server", folder.path + "/client"]

@@ -65,7 +65,7 @@ extension SessionSuite {
             onServer.prefix(5) == [
               "connecting", "disconnected: declined, us", "connecting", "disconnected: cancelled, peer", "connecting",
             ])
-          // Whose time runs out first is up to the link.
+          // Which side's time runs out first is up to the link.
           #expect(onServer[5].hasPrefix("disconnected: timedOut"), "\(onServer)")
         }
       }

@@ -198,7 +198,7 @@ extension SessionSuite {
       }
     }
 
-    @Test("who leaves ends its streams on both sides with the reason", arguments: SuiteTransport.all)
+    @Test("a member that leaves ends its streams on both sides with the reason", arguments: SuiteTransport.all)
     func leaving(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in

@@ -73,7 +73,7 @@ struct CertificateChainTests {
     }
   }
 
-  @Test("who does not ask is shown the self-signed certificate, and is no less let in")
+  @Test("a peer that asks for no authority is shown the self-signed certificate, and is let in too")
   func oneAsks() throws {
     let device = try company.device()
     let meeting = try Meeting(device, asking: nil, bob, asking: nil)
@@ -151,7 +151,7 @@ struct CertificateChainTests {
   }
 
   @Test(
-    "of what a peer shows only what leads to the authority is given, and nothing that it has put beside",
+    "only those of a peer's certificates that lead to the authority are given, and none that it has put beside",
     arguments: [true, false])
   func beside(peerDials: Bool) throws {
     let (key, own) = (makeKey("EC", curve: "P-256"), makeKey("EC", curve: "P-256"))
@@ -173,7 +173,7 @@ struct CertificateChainTests {
   }
 
   @Test(
-    "what an authority has certified for other purposes is refused, and both sides know why", arguments: [true, false])
+    "a certificate for other purposes is refused, and both sides know why", arguments: [true, false])
   func otherPurposes(peerDials: Bool) throws {
     let key = makeKey("EC", curve: "P-256")
     for (leafPurposes, officePurposes) in [
@@ -196,7 +196,7 @@ struct CertificateChainTests {
     }
   }
 
-  @Test("an authority whose own certificate is for other purposes lets nobody in")
+  @Test("an authority whose own certificate is for other purposes lets no device in")
   func authorityOfOtherPurposes() throws {
     let mail = makeAuthority(
       "Company", company.root, signer: company.root, issuer: "Company", purposes: "emailProtection")
@@ -220,7 +220,7 @@ struct CertificateChainTests {
     }
   }
 
-  @Test("more certificates or bytes than a chain may have are refused, from peers and of ours, naming the limit")
+  @Test("a chain with too many certificates or bytes, a peer's or our own, is refused, naming the limit")
   func limits() throws {
     let key = makeKey("EC", curve: "P-256")
     let chain = company.chain(for: key)

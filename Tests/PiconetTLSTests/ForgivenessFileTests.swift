@@ -26,7 +26,7 @@ struct ForgivenessFileTests {
     #expect(reader.take() == [digits] && reader.take() == [])
   }
 
-  @Test("as many as 64 acts are kept, and what can't be read forgives nobody")
+  @Test("at most 64 acts are kept, and a line that can't be read forgives nothing")
   func limits() throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory).forgiveness

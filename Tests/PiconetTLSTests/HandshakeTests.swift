@@ -29,7 +29,7 @@ import Testing
     #expect(pair.server.outputCount == 0)
   }
 
-  @Test("what is sealed before the handshake's end never leaves")
+  @Test("bytes that are sealed before the handshake's end never leave")
   func sealBeforeSecured() throws {
     let pair = try ChannelPair()
     seal(pattern(100), in: pair.client)

@@ -34,7 +34,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
 }
 
 @Suite struct KnownPeersTests {
-  @Test("what a person has said of a key is found by key, name and address, also after a restart")
+  @Test("a user's decision about a key is found by key, name and address, also after a restart")
   func remembered() throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory)
@@ -64,7 +64,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     let known = try file.take(peer(1), "Mum", at: 5000, .firstUse, [push])
     #expect(
       known.entries == [KnownPeer(id: peer(1), name: "Anna", since: 1000, confirmation: .code, rights: [send, push])])
-    // The genuine one is still a stranger, whose name nobody has had before.
+    // The genuine one is still a stranger, whose name no known device has had.
     let verdict = TrustPolicy.firstUse.judge(peer: peer(2), name: "Mum", program: "images", knownPeers: known)
     #expect(verdict == .new(.accepted))
   }
@@ -207,7 +207,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(try file.load() == left)
   }
 
-  @Test("names, addresses and peers have limits; a full file says so, and nobody is forgotten for a new one")
+  @Test("names, addresses and peers have limits; a full file says so, and no peer is forgotten for a new one")
   func limits() throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory)
@@ -227,7 +227,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
       ($0 as? StateFailure)?.detail.hasPrefix("1024 devices are known, no more fit") == true
     }
     #expect(try folder.read("known-peers") == text)
-    // A device that is known already can be changed all the same.
+    // A device that is known already can still be changed.
     let first = try #require(try file.load().entries.first)
     try file.take(first.id, "a", .code, [push])
     #expect(try file.load().entries.count == KnownPeers.entryLimit)
@@ -297,7 +297,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(try take(1, "Bob") == "Bob")
     #expect(try take(2, "Bob (010101010101)") == "Bob (010101010101) (020202020202)")
     #expect(known[peer(2)]?.hasOtherDigits == true && known[peer(1)]?.hasOtherDigits == false)
-    // Whatever the brackets, the digits and what follows, and though nobody has the name.
+    // This holds for any brackets, any digits and any text behind them, and for names that no device has.
     #expect(try take(3, "bob（０１０１０１０１０１０１）, known") == "bob（０１０１０１０１０１０１）, known (030303030303)")
     #expect(try take(4, "Mum [Ol0l 0l0l 0l0l]") == "Mum [Ol0l 0l0l 0l0l] (040404040404)")
     #expect(known.lookalikes(of: "Bob (111111111111)").map(\.id) == [peer(1)])
@@ -441,7 +441,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(try KnownPeersFile(directory: folder.directory).load().entries.map(\.name) == ["Anna", "Ben"])
     #expect(try String(contentsOfFile: "\(kept)/table", encoding: .utf8).contains("Ben"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: kept) == ["table"])
-    // As if a disk is not mounted: nobody could say who is blocked.
+    // As if a disk is not mounted: the table can't say which devices are blocked.
     #expect(unlink("\(kept)/table") == 0)
     var memory = KnownPeersFile.Memory()
     #expect(code { _ = try file.load() } == .damaged)
@@ -466,7 +466,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(try file.load()[peer(2)]?.name == "Ben")
   }
 
-  @Test("what has anything to see is a petname", arguments: ["a", " a ", "é", "妈妈", "👩‍👧", ".", "\u{200B}x"])
+  @Test("a name with anything to see is a petname", arguments: ["a", " a ", "é", "妈妈", "👩‍👧", ".", "\u{200B}x"])
   func visible(name: String) { #expect(KnownPeers.isVisible(name: name)) }
 
   @Test("a file that others can read is refused")

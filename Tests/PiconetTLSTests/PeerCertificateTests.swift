@@ -7,7 +7,7 @@ import Testing
 @testable import PiconetTLS
 
 @Suite struct PeerCertificateTests {
-  /// What a server of ours makes of a client with this certificate.
+  /// The state of our own server after a handshake with a client that has this certificate.
   private func outcome(_ key: OpaquePointer, _ certificate: OpaquePointer, chain: [OpaquePointer] = []) throws
     -> SecureChannelState
   {
@@ -31,7 +31,7 @@ import Testing
     #expect(try outcome(key, certificate) == .secured(peer: PeerCertificate.fingerprint(of: certificate)))
   }
 
-  @Test("a certificate that its own key has signed is taken, whomever it calls its issuer")
+  @Test("a certificate that its own key has signed is taken, whatever issuer it names")
   func issuer() throws {
     for key in [makeKey("EC", curve: "P-256"), makeKey("ED25519")] {
       let digest = EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 ? nil : EVP_sha256()
@@ -74,7 +74,7 @@ import Testing
     #expect(try outcome(key, makeCertificate(key: key, padding: 20 << 10)).failureCode == .protocolViolation)
   }
 
-  @Test("an identity that somebody else has made is held to what peers ask of it, and says what is wrong")
+  @Test("an identity made by another program must meet what peers require, and its error says what is wrong")
   func given() throws {
     let ed25519 = makeKey("ED25519")
     let certificate = makeCertificate(key: ed25519, digest: nil)

@@ -26,7 +26,7 @@ struct ServerNameTests {
     #expect(reader.read(bytes + [1, 2, 3]) == .name(Self.name))
   }
 
-  @Test("a client that names nobody, and what is no TLS, have none")
+  @Test("a client that names no server, and bytes that are no TLS, have no server name")
   func none() throws {
     let reader = ServerNameReader()
     #expect(reader.read(try Self.clientHello(.throughput, naming: nil)) == .none)

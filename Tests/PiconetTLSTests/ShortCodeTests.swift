@@ -48,7 +48,7 @@ import Testing
     #expect(codes[0] != nil && codes[0] == codes[1])
   }
 
-  @Test("with somebody in the middle the codes differ, even if he hands the nonces through")
+  @Test("with an attacker in the middle the codes differ, even if the nonces are handed through")
   func manInTheMiddle() throws {
     let left = try ChannelPair.secured()
     let right = try ChannelPair.secured()

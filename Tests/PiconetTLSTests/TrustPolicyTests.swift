@@ -60,7 +60,7 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
     }
   }
 
-  @Test("a blocked key is refused under every policy, pinned or not, before anybody is asked")
+  @Test("a blocked key is refused under every policy, pinned or not, before the user is asked")
   func blocked() {
     for policy in [TrustPolicy.remembered, .firstUse, .ask, .pinned([peer(5)])] {
       #expect(verdict(policy, 5, "Bad") == .refused(.blocked))
@@ -77,7 +77,7 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
     #expect(verdict(.remembered, 7, "Pusher", isDialled: true) == .refused(.noRight))
   }
 
-  @Test("a person is asked about a key without the right, or that nobody has confirmed, before it is sent to")
+  @Test("the user is asked about a key without the right, or without a confirmation, before it is sent to")
   func asked() {
     #expect(verdict(.ask, 1, "Anna") == .known)
     for (number, program) in [(4, "images"), (6, "images"), (7, "images"), (1, "cat")] as [(UInt8, String)] {

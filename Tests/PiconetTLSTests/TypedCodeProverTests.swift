@@ -49,7 +49,7 @@ import Testing
     #expect(try run(try Pair(), typed: "042918", set: "042917").0 == .wrong)
   }
 
-  @Test("somebody in the middle, with links of his own to both, proves nothing by handing everything on")
+  @Test("an attacker in the middle, with a link to each side, proves nothing by handing everything on")
   func middle() throws {
     let left = try Pair()
     let right = try Pair()

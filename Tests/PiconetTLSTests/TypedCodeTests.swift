@@ -82,7 +82,7 @@ import Testing
       try TypedCodeExchange(.invited, right, inviter: stranger, exportedKey: keys[1]),
       try TypedCodeExchange(.invited, scalar("042917", invited: stranger), inviter: inviter, exportedKey: keys[1]),
       try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported),
-      // Somebody in the middle gives the inviter back what an inviter says.
+      // An attacker in the middle gives the inviter back what an inviter says.
       try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: keys[1]),
     ]
     for other in others { #expect(try outcome(a, other) == [false, false]) }
@@ -108,7 +108,7 @@ import Testing
     #expect(throws: SecureChannelFailure.self) { try a.take(remoteShare: a.share) }
   }
 
-  @Test("what was recorded of one exchange is of no use in the next")
+  @Test("a recording of one exchange is of no use in the next")
   func replayed() throws {
     let right = try scalar("042917")
     var a = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: exported)

@@ -200,7 +200,7 @@ struct AttemptTests {
     #expect(await ends.first() == true)
   }
 
-  @Test("a peer of another protocol version is refused, whoever dials")
+  @Test("a peer of another protocol version is refused, whichever side dials")
   func version() async throws {
     try await Host.run { host in
       let said = try await blocking {

@@ -29,7 +29,7 @@ struct CertificateAuthoritiesTests {
     }
   }
 
-  @Test("a device that nobody has certified is refused in the handshake, whichever of the two asks")
+  @Test("an uncertified device is refused in the handshake, whichever of the two asks")
   func refused() async throws {
     let device = try company.device("one")
     let authorities = CertificateAuthorities([company.certificate])

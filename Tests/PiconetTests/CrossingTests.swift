@@ -66,7 +66,7 @@ struct CrossingTests {
   }
 
   @Test(
-    "what a program says to everybody is with its invitation, and with its acceptance; above 1,024 bytes it starts not")
+    "a greeting comes with the invitation and with the acceptance; above 1,024 bytes the node does not start")
   func greetings() async throws {
     let longest = (0..<1_024).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     for (ours, theirs) in [([1, 1], [2]), (longest, longest.reversed())] as [([UInt8], [UInt8])] {
@@ -94,7 +94,7 @@ struct CrossingTests {
   }
 
   /// `CrossingContextTests` of the engine has it in every order of what happens.
-  @Test("by address, both calls succeed also where both accept at once whoever invites them", arguments: 0..<9)
+  @Test("by address, both calls succeed also where both accept every invitation at once", arguments: 0..<9)
   func acceptingAtOnce(pair: Int) async throws {
     try await Self.run(discovers: false) { first, second in
       let there = try #require(await second.listeningAddresses.first).text

@@ -49,7 +49,7 @@ struct DiagnosticsTests {
     }
   }
 
-  @Test("who has left can't be pinged, and there are no statistics of it")
+  @Test("a member that has left can't be pinged, and has no statistics")
   func nothingOfWhoHasLeft() async throws {
     try await NodePair.run { pair in
       let (onClient, _) = try await pair.connect()
@@ -94,7 +94,7 @@ struct DiagnosticsTests {
     #expect(error.code == .invalidArgument && error.detail.contains("the trace is damaged at byte "), "\(error)")
   }
 
-  @Test("what is no trace is refused, and a trace that can't be written stops the start")
+  @Test("a file that is no trace is refused, and a node does not start if its trace can't be written")
   func refusals() async throws {
     let folder = try TemporaryFolder()
     let other = try folder.write("other", Array("something else".utf8))

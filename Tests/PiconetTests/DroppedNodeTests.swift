@@ -21,7 +21,7 @@ struct DroppedNodeTests {
     }
   }
 
-  @Test("and stopped at the same moment, stops once, and whoever asked for it waits for the end")
+  @Test("and stopped at the same moment, stops once, and the call that stops it waits for the end")
   func droppedWhileStopping() async throws {
     var node: Node? = try await Node(Host.configuration("Dropped"))
     let session = try #require(node).session

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Hidden nodes that expect one another", .timeLimit(.minutes(15)))
 struct ExpectedPeerTests {
-  /// Two nodes that nobody sees, over 127.0.0.1.
+  /// Two hidden nodes, over 127.0.0.1.
   private func pair<Value>(
     _ change: (inout NodeConfiguration) -> Void = { _ in }, _ body: (_ anna: Node, _ ben: Node) async throws -> Value
   ) async throws -> Value {
@@ -63,7 +63,7 @@ struct ExpectedPeerTests {
     }
   }
 
-  @Test("somebody else is refused as by a node that hides, whatever he is called; nobody is asked")
+  @Test("another peer is refused as by a node that hides, whatever its name; no user is asked")
   func others() async throws {
     try await pair { anna, ben in
       try await anna.expect(Self.stranger.peer, for: .seconds(60))
@@ -93,7 +93,7 @@ struct ExpectedPeerTests {
     }
   }
 
-  @Test("after its time a peer is refused, and where nobody else is expected nobody listens")
+  @Test("after its time a peer is refused, and a node that expects no other peer stops listening")
   func over() async throws {
     try await pair { anna, ben in
       let declining = declining(anna)
@@ -112,7 +112,7 @@ struct ExpectedPeerTests {
     }
   }
 
-  @Test("one that is expected no more is refused, and stays where it is a member already")
+  @Test("a peer that is expected no more is refused, but stays if it is a member already")
   func takenBack() async throws {
     try await pair { anna, ben in
       let accepting = accepting(anna)
@@ -152,7 +152,7 @@ struct ExpectedPeerTests {
     }
   }
 
-  @Test("the limits of what can be expected are named; a node that has stopped expects nobody")
+  @Test("an error names the limits of what can be expected; a node that has stopped expects no peer")
   func limits() async throws {
     try await pair { anna, _ in
       for duration: Duration in [.zero, .seconds(86_401)] {

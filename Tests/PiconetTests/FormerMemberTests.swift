@@ -16,7 +16,7 @@ struct FormerMemberTests {
     return (former, onClient, onServer)
   }
 
-  @Test("leaving it once more leaves nobody")
+  @Test("leaving it once more leaves no other member")
   func disconnect() async throws {
     try await NodePair.run { pair in
       let (former, onClient, _) = try await rejoined(pair)
@@ -27,7 +27,7 @@ struct FormerMemberTests {
     }
   }
 
-  @Test("removing it is refused, and removes nobody")
+  @Test("removing it is refused, and removes no other member")
   func remove() async throws {
     try await NodePair.run { pair in
       let (former, onClient, _) = try await rejoined(pair)
@@ -50,7 +50,7 @@ struct FormerMemberTests {
         try await former.startSending(.bytes([1], named: "a")), try await former.startSending(.file(path)),
         try await pair.client.session.startSending(.file(path), to: [former])[0],
       ]
-      // An offer that goes out all the same is declined, so that the test ends.
+      // An offer that goes out by mistake is declined, so that the test ends.
       let declining = Task { for await offer in pair.server.session.offers { await offer.decline(.notWanted) } }
       for transfer in transfers { #expect(await failure { try await transfer.result }?.code == .notConnected) }
       declining.cancel()
@@ -61,7 +61,7 @@ struct FormerMemberTests {
     }
   }
 
-  @Test("what was on its way to the loop when the peer came back as another member is refused there")
+  @Test("a request on its way to the loop when the peer came back as another member is refused there")
   func onItsWay() async throws {
     try await NodePair.run { pair in
       let (former, onClient, _) = try await rejoined(pair)

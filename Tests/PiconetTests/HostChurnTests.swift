@@ -107,7 +107,7 @@ private func churn(_ host: NodeHost, seed: UInt64, discovers: Bool = false) asyn
       }
       group.addTask {
         let numbers = await couple.receive(count)
-        // A server that loses its client has the beginning; nobody has anything else.
+        // A server that loses its client has the first numbers, and no server has any others.
         try #require(numbers == Array(0..<numbers.count))
         if survives { try #require(numbers.count == count) }
       }

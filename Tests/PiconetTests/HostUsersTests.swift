@@ -27,7 +27,7 @@ struct HostUsersTests {
     #expect(outcomes == [true, true, true, true, false, false, true])
   }
 
-  @Test("at once, where there is none; once, and no node is made from then on")
+  @Test("a host without nodes ends at once when it is let go, and only once; no node is made from then on")
   func unused() { #expect(outcomes(.letGo, .letGo, .begin) == [true, false, false]) }
 
   @Test("as long as it is held it stays, though its nodes have ended")

@@ -33,7 +33,7 @@ struct HostileBytesTests {
     }
   }
 
-  @Test("a node that dials what speaks no TLS is told so", arguments: ["SSH-2.0-x\r\n", ""])
+  @Test("a node that dials a server without TLS is told so", arguments: ["SSH-2.0-x\r\n", ""])
   func dialsGarbage(greeting: String) async throws {
     let listener = try RawListener()
     async let served: Void = blocking {
@@ -145,7 +145,7 @@ struct HostileBytesTests {
     }
   }
 
-  @Test("pings without end, whose answers nobody reads, end the link while little is kept")
+  @Test("endless pings whose answers are not read end the link, while little is kept")
   func pings() async throws {
     try await Host.run { host in
       try await blocking {
@@ -166,7 +166,7 @@ struct HostileBytesTests {
     }
   }
 
-  @Test("2,000 connections that never speak keep nobody out, and leave nothing")
+  @Test("2,000 connections that never speak keep no peer out, and leave nothing")
   func silentCrowd() async throws {
     try await inOwnProcess {
       var limit = rlimit()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Piconet
 
-/// Peers with a key that break the protocol: their link ends with the reason, and nobody else notices.
+/// Peers with a key that break the protocol: their link ends with the reason, and no other peer notices.
 @Suite("A peer that breaks the protocol", .timeLimit(.minutes(15)))
 struct HostileFrameTests {
   enum Stage: CaseIterable { case secured, greeted, associated, member }
@@ -78,13 +78,13 @@ struct HostileFrameTests {
     ("streamCredit", .streamCredit(stream: 0, limit: 1), Set(Stage.allCases)),
     ("stopStream", .stopStream(stream: 0, .cancelled, detail: ""), Set(Stage.allCases)),
     ("streamDone", .streamDone(stream: 0), Set(Stage.allCases)),
-    // Who may open which number depends on the keys, which are drawn: RelayedTunnelTests has those.
+    // The numbers that a side may open depend on the keys, which are drawn: RelayedTunnelTests has those.
     ("tunnelCredit", .tunnelCredit(tunnel: 0, consumed: 0, limit: 1), [.secured, .greeted, .associated]),
     ("tunnelOpened", .tunnelOpened(tunnel: 0, relays: 1), Set(Stage.allCases)),
     ("tunnelData", .tunnelData(tunnel: 0, [1]), Set(Stage.allCases)),
     ("closeTunnel", .closeTunnel(tunnel: 0, .left, detail: ""), Set(Stage.allCases)),
   ]
-  /// No point of the group, which nobody looks at where no code is set.
+  /// No point of the group. The host does not look at it where no code is set.
   private static let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
   private static let nonce = [UInt8](repeating: 5, count: Invite.nonceCount)
   private static let somebody = NodeID(
@@ -132,7 +132,7 @@ struct HostileFrameTests {
     case .associated: try raw.associate()
     case .member: try raw.join()
     }
-    // The host may have closed the link before the frame is written; its reason is there to be read all the same.
+    // The host may have closed the link before the frame is written. Its reason can still be read.
     try raw.send(frame)
     return raw
   }
@@ -180,7 +180,7 @@ struct HostileFrameTests {
         let raw = try RawLink(to: host.address)
         try raw.join()
         let frame = FrameEncoder.encode(.message([UInt8](repeating: 1, count: 16_000)[...]))
-        // Nobody reads messages here, so no credit ever comes back.
+        // The program reads no messages here, so no credit ever comes back.
         for _ in 0..<80 { guard (try? raw.write(frame)) != nil else { break } }
         return try raw.readToEnd()
       }

@@ -120,7 +120,7 @@ struct HostileTransferTests {
     }
   }
 
-  @Test("somebody else's transfer can't be touched: each peer has numbers of its own")
+  @Test("a peer can't touch another peer's transfer: each peer has numbers of its own")
   func someoneElses() async throws {
     try await Host.run { host in
       let names = try await blocking {
@@ -153,7 +153,7 @@ struct HostileTransferTests {
         try raw.join()
         var sent = 0
         var batch: [UInt8] = []
-        // Far more than the socket buffers of both sides hold, which may take 10 MB of it before anybody has looked.
+        // Far more than the socket buffers of both sides hold, which may take 10 MB of it before the host has looked.
         for number in 0..<UInt64(10_000_000) {
           FrameEncoder.append(
             .offer(transfer: number % WireLimits.transferNumbers, ResourceOffer(name: [65], size: 1)), to: &batch)
@@ -173,7 +173,7 @@ struct HostileTransferTests {
     }
   }
 
-  @Test("offers that are given up at once do not pile up where nobody looks at offers")
+  @Test("offers that are given up at once do not pile up in a program that reads no offers")
   func offersGivenUp() async throws {
     try await Host.run(takesOffers: false) { host in
       try await blocking {

@@ -73,7 +73,7 @@ struct InterfaceTests {
     }
   }
 
-  @Test("a message's text is its bytes as UTF-8, with a mark where they are none")
+  @Test("a message's text is its bytes as UTF-8, with a replacement character for invalid ones")
   func text() async throws {
     try await NodePair.run { pair in
       let (onClient, _) = try await pair.connect()
@@ -94,7 +94,7 @@ struct InterfaceTests {
         await failure { _ = try onClient.trySend([UInt8](repeating: 0, count: 100 << 20)) }?.code == .messageTooLarge)
       let message = [UInt8](repeating: 7, count: 60_000)
       var count = 0
-      // Nobody reads: the peer's window and ours fill up.
+      // The peer reads nothing: its window and ours fill up.
       while try onClient.trySend(message) { count += 1 }
       #expect(count > 10 && count < 100)
       for try await message in pair.server.session.messages.prefix(count) { #expect(message.bytes.count == 60_000) }
@@ -121,7 +121,7 @@ struct InterfaceTests {
         _ = try await other.invite(at: [address])
         let second = try #require(try await accepted)
         let session = pair.client.session
-        // Nobody reads at the server, and what it lacks room for, the other one does not get either.
+        // The server's program reads nothing. A message that lacks room there does not go to the other member either.
         let message = [UInt8](repeating: 7, count: 60_000)
         var count = 0
         while try session.trySend(message, to: [second, onClient]) { count += 1 }
@@ -132,7 +132,7 @@ struct InterfaceTests {
         await onClient.disconnect()
         #expect(await failure { _ = try session.trySend([2], to: [second, onClient]) }?.code == .left)
         #expect(try session.trySend([3], to: [second]))
-        // Who has left is none of all, and a channel has room of its own.
+        // A member that has left no longer counts as one of all, and a channel has room of its own.
         #expect(try session.trySend("4".utf8) && session.trySend([5], in: 7))
         #expect(try session.trySend([6], to: [second], in: 8))
         var came: [MessageChannel: [UInt8]] = [:]

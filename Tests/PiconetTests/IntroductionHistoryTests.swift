@@ -37,7 +37,7 @@ struct IntroductionHistoryTests {
     #expect(history.joined(one) == nil)
   }
 
-  @Test("a member that introduces node after node pushes out what has come of its own ones, and of nobody else's")
+  @Test("a member that introduces node after node pushes out the outcomes of its own introductions only")
   func limitOfIntroducer() throws {
     var history = IntroductionHistory()
     let (honest, hostile) = try (node(0).peer, #require(PeerID(bytes: Array(repeating: 2, count: 32))))
@@ -55,7 +55,7 @@ struct IntroductionHistoryTests {
     #expect(try history.failed(node(1_000), unreachable) == nil)
   }
 
-  @Test("what waits for a reader of separations is bounded for each introducer: the oldest of the same one goes")
+  @Test("separations that wait for a reader are bounded for each introducer: the oldest of the same one goes")
   func waiting() {
     let queue = EventQueue<(by: Int, number: Int)>(limit: 256)
     queue.push((by: 1, number: 0))

@@ -75,7 +75,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("whoever takes members' word is not asked, and no invitation is put before its program")
+  @Test("a node that takes members' word is not asked, and its program sees no invitation")
   func takesWord() async throws {
     try await run(
       ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
@@ -140,7 +140,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("a no of either, and a question that is taken back, confirm nobody, and both learn why", arguments: [0, 1, 2])
+  @Test("a no of either, or a question that is taken back, confirms neither, and both learn why", arguments: [0, 1, 2])
   func comparedInVain(refuser: Int) async throws {
     let (shown, showing) = AsyncStream<Void>.makeStream()
     let (bensAnswer, cleosAnswer) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
@@ -166,7 +166,7 @@ struct IntroductionTests {
       } else {
         #expect(await failure { try await here.compareCodes() }?.code == .codeMismatch)
       }
-      // Who says no has the code on the screen; the other one may learn of it before.
+      // The node that says no has the code on the screen. The other one may learn of it before.
       let (node, member) = refuser == 1 ? (cleo, here) : (ben, there)
       let end = try #require(await node.session.comparisons.first())
       #expect(end.member == member && end.failure?.code == (refuser == 2 ? .cancelled : .codeMismatch))
@@ -174,7 +174,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("one that hides and goes on searching becomes a member of the introduced one all the same")
+  @Test("a node that hides and goes on searching still becomes a member of the introduced one")
   func hidden() async throws {
     try await run(
       ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
@@ -187,7 +187,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("who declines is named by the error; the other one's question ends with the same")
+  @Test("the error names the node that declines; the other one's question ends with the same error")
   func declined() async throws {
     try await run { ada, ben, cleo in
       async let cleoOnBen = ben.session.introductions.first()
@@ -207,7 +207,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("a no that is remembered is whoever else's answer who introduces the node; any other is asked for again")
+  @Test("a remembered no also answers another member that introduces the node; any other no is asked for again")
   func declinedOnce() async throws {
     for isRemembered in [true, false] { try await declinedTwice(isRemembered) }
   }
@@ -262,7 +262,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("two of whom one refuses the other are told so by the member between them, and by each that wanted the other")
+  @Test("if one of two refuses the other, the member between them is told, and so is the one that wanted the other")
   func told() async throws {
     func takesWord(_ configuration: inout NodeConfiguration) { configuration.introductions = .takeWord }
     try await run(ben: takesWord, cleo: { $0.introductions = .refuse }) { ada, ben, cleo in
@@ -274,7 +274,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("where introductions are not followed nobody is asked")
+  @Test("a node that refuses introductions asks no user")
   func refused() async throws {
     try await run(ben: { $0.introductions = .refuse }) { ada, ben, cleo in
       let two = try members(of: ada, ben, cleo)
@@ -283,20 +283,20 @@ struct IntroductionTests {
     }
   }
 
-  @Test("nobody answers: it ends in time, and what stood before the programs is taken back")
+  @Test("an unanswered introduction times out, and the programs' questions are taken back")
   func unanswered() async throws {
     try await run { ada, ben, cleo in
       let asked = Task { await ben.session.introductions.first() }
       let two = try members(of: ada, ben, cleo)
       let error = await refusal(by: ada, of: two[0], two[1], .milliseconds(500))
       #expect(error?.code == .timedOut, "\(String(describing: error))")
-      // On a busy machine it may be over before somebody looks: then there is nothing to look at.
+      // On a busy machine it may be over before the program looks. Then there is nothing to look at.
       asked.cancel()
       if let introduction = await asked.value { #expect(await introduction.ended()?.code == .timedOut) }
     }
   }
 
-  @Test("who was removed is not introduced again")
+  @Test("a removed node is not introduced again")
   func removed() async throws {
     try await run(
       ada: { $0.removals = .members }, ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
@@ -364,7 +364,7 @@ struct IntroductionTests {
       #expect(ben.session[cleo.id] == nil)
     }
     try await run(ada: Self.group, ben: Self.group) { ada, ben, cleo in
-      // Whoever is introduced to it would be asked about there; a ping is behind whatever was sent.
+      // A node would ask about an introduction. A ping arrives after all frames sent before it.
       _ = try await ada.session.ping(try members(of: ada, cleo)[0])
       _ = try await ada.session.ping(try members(of: ada, ben)[0])
       #expect(ben.session[cleo.id] == nil && cleo.session[ben.id] == nil)

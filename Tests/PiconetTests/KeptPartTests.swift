@@ -119,7 +119,7 @@ struct KeptPartTests {
     }
   }
 
-  @Test("what was kept and is gone when the transfer begins is not counted on", arguments: [false, true])
+  @Test("a kept part that is gone when the transfer begins is not counted on", arguments: [false, true])
   func gone(isCompared: Bool) async throws {
     try await run(existing: isCompared ? Self.other : nil) { host, offer, sending, directory in
       for name in host.entries() where name.hasPrefix(".") {
@@ -162,7 +162,7 @@ struct KeptPartTests {
     }
   }
 
-  @Test("what came and was on its way to the disk when the sender left is counted before it is kept")
+  @Test("bytes that were on their way to the disk when the sender left are counted before they are kept")
   func onItsWay() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("film.bin", Self.content)

@@ -59,7 +59,7 @@ struct KnownPeersJudgeTests {
     #expect(try judge.judge(node(1), name: "Mary", isDialled: true) == .new)
   }
 
-  @Test("who is invited by a name that it no longer has may have a new one, but none that it had beside that")
+  @Test("a peer invited by a former name may give a new one, but no other name that it had beside the former")
   func renamed() throws {
     for (others, isLetIn) in [([], true), (["Mary"], false)] as [([String], Bool)] {
       let judge = try judge(names: Set(["Carol"] + others))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("For whom a node listens", .timeLimit(.minutes(15)))
+@Suite("When a node listens", .timeLimit(.minutes(15)))
 struct ListeningTests {
   /// A place of this host that no other test takes.
   private func place() -> String {
@@ -33,7 +33,7 @@ struct ListeningTests {
     }
   }
 
-  @Test("one that only searches, and can't listen, has its members all the same")
+  @Test("a node that only searches, and can't listen, still has its members")
   func cannotListen() async throws {
     let taken = try RawListener()
     try await NodePair.run(client: { $0.listen = taken.address }) { pair in

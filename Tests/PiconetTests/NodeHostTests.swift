@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Nodes of one host", .timeLimit(.minutes(15)))
 struct NodeHostTests {
-  /// A node that nobody sees, in a session of its own.
+  /// A hidden node, in a session of its own.
   private func configuration(_ name: String, session: String = "test") -> NodeConfiguration {
     var configuration = NodeConfiguration(sessionID: session, name: name)
     configuration.listen = "127.0.0.1:0"
@@ -32,7 +32,7 @@ struct NodeHostTests {
     }
   }
 
-  @Test("are refused where their settings of the device are not the host's, and what is said otherwise is named")
+  @Test("are refused if their settings of the device are not the host's, and the error names the difference")
   func contradictions() async throws {
     try await NodeHost.run { host in
       var wrong = configuration("A")
@@ -84,7 +84,7 @@ struct NodeHostTests {
     }
   }
 
-  @Test("a host that stops stops them all, and takes no other; whoever comes second waits for the first")
+  @Test("a host that stops stops all its nodes, and takes no other; a second call waits for the first")
   func stop() async throws {
     let host = try await NodeHost()
     let nodes = [try await host.node(configuration("A")), try await host.node(configuration("B"))]

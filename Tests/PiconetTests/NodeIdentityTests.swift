@@ -41,7 +41,7 @@ struct NodeIdentityTests {
     #expect("\(forms[0])" == "\(device.peer)")
   }
 
-  @Test("what no peer would take, and a key that does not fit, is refused with what is wrong")
+  @Test("an identity that no peer would take, or whose key does not fit, is refused with what is wrong")
   func refused() throws {
     let (one, other) = (try DeviceIdentity.generate(), try DeviceIdentity.generate())
     let (pem, encrypted) = (try one.pem(), try one.pem(passphrase: [1]))

@@ -41,7 +41,7 @@ struct PresentFileTests {
     }
   }
 
-  @Test("what comes from memory, which nobody can ask for a second time, is not stored a second time either")
+  @Test("bytes sent from memory are not stored a second time either")
   func memory() async throws {
     try await Host.run { host in
       try await Host.client { client in

@@ -6,7 +6,7 @@ import Testing
 @Suite("How long records are", .timeLimit(.minutes(15)))
 struct RecordLengthTests {
   /// The other side hears nothing of a record before it has all of it.
-  @Test("on a path that nobody has measured yet a long message goes in records of 4 KiB")
+  @Test("on a path without a measurement a long message goes in records of 4 KiB")
   func unmeasured() async throws {
     try await Host.run { host in
       let raw = try await blocking {

@@ -3,8 +3,8 @@ import Piconet
 import Synchronization
 import Testing
 
-/// The addresses of this very device are told to nobody, so on loopback two members of one that relays find no other
-/// way to each other.
+/// No member is told the addresses of this very device, so on loopback two members of a relay find no other way to
+/// each other.
 @Suite("Members that are reached over others", .timeLimit(.minutes(15)))
 struct RelayTests {
   /// A row of nodes, each of which has been invited by the one before it, and by no other.
@@ -145,7 +145,7 @@ struct RelayTests {
     }
   }
 
-  @Test("who does not relay brings nobody together")
+  @Test("a node that does not relay brings no members together")
   func none() async throws {
     try await run(3, relaying: nil) { nodes in
       let two = [try #require(nodes[1].session[nodes[0].id]), try #require(nodes[1].session[nodes[2].id])]
@@ -163,7 +163,7 @@ struct RelayTests {
     return nil
   }
 
-  @Test("who leaves all, of a row of five, leaves first those whose goodbyes go over others")
+  @Test("a node that leaves all, in a row of five, first leaves the members that it reaches over others")
   func leavesAll() async throws {
     try await run(5) { nodes in
       let others = nodes.dropFirst()
@@ -181,7 +181,7 @@ struct RelayTests {
     }
   }
 
-  @Test("whom the relay between two of its members removes is gone for the other one, and it for him")
+  @Test("when a relay removes one of two members, each of them loses the other")
   func removedByRelay() async throws {
     try await run(3, removals: .members) { nodes in
       let (one, relay, other) = (nodes[0], nodes[1], nodes[2])
@@ -238,7 +238,7 @@ struct RelayTests {
       try await relay.setAvailable(true)
       let address = try #require(await relay.listeningAddresses.first).text
       let accepting = Task { for await invitation in relay.invitations { _ = try? await invitation.accept() } }
-      // Nobody sees the two: they hide.
+      // The two hide, so discovery sees neither.
       try await Node.run(hidden) { one in
         _ = try await one.invite(at: address)
         try await Node.run(hidden) { other in

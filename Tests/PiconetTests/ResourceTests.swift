@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Resources", .timeLimit(.minutes(15)))
 struct ResourceTests {
-  @Test("what is above a limit is refused with the limit before anything is offered, and what is at it arrives")
+  @Test("a resource above a limit is refused with the limit before it is offered, and one at the limit arrives")
   func limits() async throws {
     try await NodePair.run { pair in
       let (member, _) = try await pair.connect()
@@ -99,7 +99,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("an offer tells how far it is, to whoever watches it, from before it is taken to its end")
+  @Test("an offer tells its watcher how far it is, from before it is taken to its end")
   func changes() async throws {
     try await NodePair.run { pair in
       let (member, _) = try await pair.connect()

@@ -21,7 +21,7 @@ struct SessionLogTests {
   }
 
   @Test(
-    "of unreliable messages that nobody reads those above a window for each member are dropped; one that is read goes on"
+    "unread unreliable messages above a window for each member are dropped; reading them makes room for more"
   )
   func window() {
     let log = SessionLog(window: 100, messageLimit: 10_000)
@@ -40,7 +40,7 @@ struct SessionLogTests {
   }
 
   @Test(
-    "what former members have left behind goes when it is too much, oldest first, and never what a member waits for")
+    "excess messages of former members are dropped, oldest first, but never those that a member waits for")
   func leftBehind() {
     let log = SessionLog(window: 100, messageLimit: 250)
     let members = (1...4).map { membership(UInt8($0)) }
@@ -68,7 +68,7 @@ struct SessionLogTests {
   }
 
   @Test(
-    "whoever reads one channel gets its messages alone, and holds up no other; whoever reads all gets them in order")
+    "a reader of one channel gets its messages alone, and holds up no other; a reader of all gets them in order")
   func channels() {
     let log = SessionLog(window: 100, messageLimit: 10_000)
     let ann = membership(1)
@@ -161,7 +161,7 @@ private struct Play {
   mutating func run() {
     for _ in 0..<200 where fault == nil { step() }
     while !readers.isEmpty { end(readers.count - 1) }
-    // Two readers that come after all others both get what nobody has read.
+    // Two readers that come after all others both get what is still unread.
     readers = [Reader(reader: SessionLog.Reader(kinds: .all)), Reader(reader: SessionLog.Reader(kinds: .all))]
     for reader in readers { log.attach(reader.reader) }
     while fault == nil, advance(0) {}

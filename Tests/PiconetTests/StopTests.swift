@@ -87,7 +87,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
   var random = SeededRandom(seed: seed)
   func configuration(_ name: String) -> NodeConfiguration {
     var configuration = Host.configuration(name)
-    // Nobody reads messages here: what is queued can't go before the farewell.
+    // The peer reads no messages here: what is queued can't go before the farewell.
     configuration.patience.leave = .milliseconds(500)
     configuration.disconnectTimeout = .seconds(300)
     return configuration
@@ -123,7 +123,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
         let member = try await client.invite(at: address)
         return await withTaskGroup(of: PiconetError.Code?.self) { group in
           group.addTask { await failure { while true { _ = try await member.send(.file(path)) } }?.code }
-          // Nobody reads: sooner or later these have to wait.
+          // The peer reads nothing: sooner or later these have to wait.
           group.addTask {
             await failure { while true { try await member.send([UInt8](repeating: 1, count: 90_000)) } }?.code
           }
@@ -144,7 +144,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
       }
     }
     group.addTask {
-      // Nobody is there: the error is `unreachable`, or the node's end.
+      // No node listens there: the error is `unreachable`, or the node's end.
       await failure { try await client.invite(at: "127.0.0.1:1") }.map { [$0.code] } ?? []
     }
     for _ in 0..<yields { await Task.yield() }

@@ -49,7 +49,7 @@ struct StoredTogetherTests {
       return calls
     }
 
-    /// Waits until as many files are here as should meet. After a minute nobody waits any more.
+    /// Waits until as many files are here as should meet, but for a minute at most.
     private func meet() {
       condition.lock()
       inside += 1

@@ -65,7 +65,7 @@ struct StreamBufferTests {
     #expect(buffer.claim(second))
   }
 
-  @Test("who reads without waiting gets what is there and the end, and nothing that somebody else waits for")
+  @Test("a reader that does not wait gets the buffered bytes and the end, and nothing that another reader waits for")
   func withoutWaiting() async {
     if case .some = buffer.readNow(upTo: 1) { Issue.record("something came of nothing") }
     #expect(!buffer.hasBytes)
@@ -104,7 +104,7 @@ struct StreamBufferTests {
     #expect(buffer.isOver)
   }
 
-  @Test("what a writer gives up is void, also behind its end")
+  @Test("a stream that its writer gives up is void, also behind its end")
   func void() async {
     buffer.push([1])
     buffer.end(.finished)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Streams without waiting", .timeLimit(.minutes(15)))
 struct StreamWithoutWaitingTests {
-  @Test("what a stream takes at once is as much as it has room for, and all of it arrives in order")
+  @Test("a stream takes at once as much as it has room for, and all of it arrives in order")
   func full() async throws {
     try await NodePair.run { pair in
       let (member, _) = try await pair.connect()
@@ -12,7 +12,7 @@ struct StreamWithoutWaitingTests {
       let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       #expect(stream.hasSpaceAvailable)
       var written = 0
-      // Nobody reads: the queue and the remote side's window fill up.
+      // The remote side reads nothing: the queue and its window fill up.
       while written < content.count {
         let taken = try stream.tryWrite(content[written...])
         if taken == 0 { break }

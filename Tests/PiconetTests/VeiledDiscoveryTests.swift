@@ -34,7 +34,7 @@ private final class HandTime {
       }, wake: { self.deadline = $0 })
   }
 
-  /// Goes on to the deadline. Returns false if there is none.
+  /// Goes on to the deadline. Returns false without a deadline.
   func step() -> Bool {
     guard let due = deadline else { return false }
     (now, deadline) = (max(now, due), nil)
@@ -81,7 +81,7 @@ struct VeiledDiscoveryTests {
     #expect(source.advertised == advertisement(1))
   }
 
-  @Test("who knows the key sees it under its petname, comes and goes; who does not sees nothing")
+  @Test("a device that knows the key sees the peer come and go under its petname; a device that does not sees nothing")
   func unveiled() throws {
     let veil = try veiled(1)
     for isKnown in [true, false] {
@@ -103,7 +103,7 @@ struct VeiledDiscoveryTests {
     }
   }
 
-  @Test("a veil of another session, or another incarnation, is nobody's; and others are reported as they are")
+  @Test("a veil of another session, or another incarnation, names no device; and others are reported as they are")
   func others() throws {
     let veil = try veiled(1)
     let source = OpenSource()
@@ -122,7 +122,7 @@ struct VeiledDiscoveryTests {
     #expect(reports == [.seen(sighting)])
   }
 
-  @Test("a name that somebody else gives a veil hides the device neither before nor after, whoever is looked at first")
+  @Test("a name that a stranger gives a veil hides the device neither before nor after, whichever is looked at first")
   func namedVeil() throws {
     let veil = try veiled(1)
     let address = TransportAddress(kind: .tcp, text: "127.0.0.1:1")
@@ -193,7 +193,7 @@ struct VeiledDiscoveryTests {
     (named.name, named.otherNames) = ("Carol", ["Hall"])
     source.report(.seen(sighting))
     #expect(reports == [.seen(named)])
-    // Whoever flickers costs no more.
+    // A sighting that flickers costs no more.
     for number in 0..<5_000 {
       sighting.addresses = [TransportAddress(kind: .tcp, text: "127.0.0.1:\(number)")]
       source.report(.seen(sighting))

@@ -7,7 +7,7 @@ import Testing
 struct WaitersTests {
   private let shelf = Shelf()
 
-  @Test("what is there is taken at once, and nobody waits")
+  @Test("an item that is there is taken at once, and no task waits")
   func atOnce() async {
     shelf.put(1, 2)
     #expect(await shelf.take() == .item(1))
@@ -37,7 +37,7 @@ struct WaitersTests {
     for (index, taking) in takings.enumerated() { #expect(await taking.value == .item(index + 1)) }
   }
 
-  @Test("who needs more holds back who came later and needs less, or the first would wait for ever")
+  @Test("a task that needs more holds back a later one that needs less, or the first would wait for ever")
   func needs() async {
     let large = Task { await shelf.take(atLeast: 3) }
     await shelf.until(1)
@@ -54,7 +54,7 @@ struct WaitersTests {
     #expect(await late.value == .item(5))
   }
 
-  @Test("a task that is cancelled waits no longer, and takes nothing that somebody else could have")
+  @Test("a task that is cancelled waits no longer, and takes nothing that another task could have")
   func cancelled() async {
     let first = Task { await shelf.take() }
     await shelf.until(1)
@@ -67,7 +67,7 @@ struct WaitersTests {
     #expect(await second.value == .item(1))
   }
 
-  @Test("a task that was cancelled before does not wait, and takes nothing even of what is there")
+  @Test("a task that was cancelled before does not wait, and takes no item even if there is one")
   func cancelledBefore() async {
     shelf.put(1)
     let taking = Task {
@@ -80,7 +80,7 @@ struct WaitersTests {
     #expect(await shelf.take() == .item(1))
   }
 
-  @Test("where cancellation has no answer, a cancelled task waits all the same")
+  @Test("where cancellation has no answer, a cancelled task goes on waiting")
   func cancelledInVain() async {
     let taking = Task { await shelf.takeWhateverHappens() }
     await shelf.until(1)
@@ -119,7 +119,7 @@ struct WaitersTests {
     for taking in takings { #expect(await taking.value == .closed("enough")) }
   }
 
-  @Test("where nobody takes anything from anybody, one that has to wait holds nobody back")
+  @Test("where no task takes anything from another, one that has to wait holds no other back")
   func withoutTurns() async {
     let tide = Tide()
     await withTaskGroup(of: Int.self) { group in
@@ -204,7 +204,7 @@ private final class Shelf: Sendable {
   func until(_ count: Int) async { while waitingCount != count { await Task.yield() } }
 }
 
-/// A height that everybody sees rise, and that nobody uses up.
+/// A height that all tasks see rise, and that no task uses up.
 private final class Tide: Sendable {
   private struct State: AwaitedState {
     var height = 0

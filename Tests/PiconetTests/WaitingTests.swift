@@ -21,7 +21,7 @@ struct WaitingTests {
       try await Host.client { other in
         let inviting = Task { try await other.invite(at: address) }
         let waiting = try #require(await pair.server.invitations.first())
-        // Meanwhile somebody else takes the only place.
+        // Meanwhile another peer takes the only place.
         try await pair.client.setAvailable(true)
         let place = try #require(await pair.client.listeningAddresses.first)
         let taking = Task { try await pair.client.invitations.first()?.accept() }

@@ -16,7 +16,7 @@ struct WholePartialTests {
     try #require(content.withUnsafeBytes { RunningSHA256.digest(of: $0) })
   }
 
-  @Test("what died between the last byte and the final name is stored by the next offer, and nothing is sent again")
+  @Test("a file that died between the last byte and the final name is stored by the next offer, and not sent again")
   func stored() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("film.bin", Self.content)
@@ -40,7 +40,7 @@ struct WholePartialTests {
     }
   }
 
-  @Test("whoever only says so is told the digest of the whole file, and so is the sender's user")
+  @Test("a receiver that only says so is told the digest of the whole file, and so is the sender's user")
   func claimed() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("film.bin", Self.content)

@@ -114,7 +114,7 @@ struct BlueZDiscoveryTests {
   }
 
   @Test(
-    "who expects somebody is reached over LE by its address again and again, and found by nobody; afterwards no more",
+    "a node that expects a peer is reached over LE by its address again and again, but not found; afterwards no more",
     .enabled(if: getenv("PICONET_BLUETOOTH_VM") != nil, "cuts links, so only in the virtual machine"))
   func expecting() async throws {
     let hidden = try await BlueZBench(adapter: Self.second)
@@ -129,7 +129,7 @@ struct BlueZDiscoveryTests {
     _ = await hidden.on { $0.setExpecting(true) }
     _ = await dialler.on { $0.search(sessionID: "bench") }
     #expect(await hidden.wait { await $0.adapter(Self.second)?.advertisementsLeft != before?.advertisementsLeft })
-    // A whole scan hears whoever advertises.
+    // A whole scan hears every node that advertises.
     #expect(await !dialler.wait(.seconds(13)) { !$0.seen.isEmpty })
     _ = await dialler.on { $0.search(sessionID: nil) }
     for _ in 0..<3 {
@@ -191,7 +191,7 @@ struct BlueZDiscoveryTests {
     bench.stop()
   }
 
-  @Test("the profile's UUID in somebody else's hands is no obstacle")
+  @Test("a profile's UUID that another program has taken is no obstacle")
   func takenUUID() async throws {
     let bench = try await BlueZBench(adapter: Self.first)
     let service = try BluetoothUUID.session("bench")
@@ -232,7 +232,7 @@ struct BlueZDiscoveryTests {
     bench.stop()
   }
 
-  @Test("what bluetoothd says can be written down: list, sightings, the end of a scan")
+  @Test("messages of bluetoothd can be written down: list, sightings, the end of a scan")
   func transcript() async throws {
     let one = try await BlueZBench(adapter: Self.first)
     let two = try await BlueZBench(adapter: Self.second)

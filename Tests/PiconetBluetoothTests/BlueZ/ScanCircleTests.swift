@@ -47,7 +47,7 @@ struct ScanCircleTests {
     #expect(nodes[0].take() == ["go on"] && nodes[1].take() == ["go on"])
   }
 
-  @Test("who comes while a pause is wanted is told so; who goes keeps nobody waiting, and wants nothing any more")
+  @Test("a node that joins while a pause is wanted is told so; one that leaves delays no pause and wants none")
   func comingAndGoing() {
     circle.join(nodes[0])
     circle.join(nodes[1])

@@ -39,7 +39,7 @@ extension HeadlessTests {
       let adapter = try TestAdapter.all()[1]
       try #require(piconet_hci_set_up(adapter.index, 0) == 0)
       #expect(try await Self.becomes { await two.failure() != nil })
-      // Somebody has switched it off on purpose, and it stays off.
+      // The user has switched it off on purpose, and it stays off.
       #expect(try await !Self.becomes(150) { piconet_hci_is_up(adapter.index) == 1 })
       try #require(piconet_hci_set_up(adapter.index, 1) == 0)
       #expect(try await Self.becomes { try adapter.answer(to: .readScanEnable) == [3] })

@@ -54,7 +54,7 @@ struct AdapterNewsTests {
     #expect(kernel.begun == 2)
   }
 
-  @Test("whoever adds itself anew is told once, by the new one, and the watch goes on")
+  @Test("a listener that is added anew is told once, by the new call, and the watch goes on")
   func replacement() {
     let news = makeNews()
     var told: [String] = []
@@ -65,7 +65,7 @@ struct AdapterNewsTests {
     #expect(kernel.begun == 1 && kernel.ended == 0)
   }
 
-  @Test("who is removed by one that is told before it hears nothing; who removes itself leaves the others theirs")
+  @Test("a listener removed by an earlier one hears nothing; a listener that removes itself leaves the others theirs")
   func removalWhileTelling() {
     let news = makeNews()
     var told: [Int] = []
@@ -82,7 +82,7 @@ struct AdapterNewsTests {
     #expect(told == [0, 2, 2])
   }
 
-  @Test("one that comes while the others are told hears of the next change")
+  @Test("a listener that is added while the others are told hears of the next change")
   func additionWhileTelling() {
     let news = makeNews()
     var told: [Int] = []
@@ -96,7 +96,7 @@ struct AdapterNewsTests {
     #expect(told == [0, 0, 1])
   }
 
-  @Test("without Bluetooth nobody is told anything, and the next one to come tries again")
+  @Test("without Bluetooth no listener is told anything, and the next one to come tries again")
   func withoutBluetooth() {
     kernel.hasBluetooth = false
     let news = makeNews()
@@ -112,7 +112,7 @@ struct AdapterNewsTests {
     #expect(kernel.ended == 1)
   }
 
-  @Test("what is dropped ends its watch")
+  @Test("news that is dropped ends its watch")
   func dropped() {
     var news: AdapterNews? = makeNews()
     news?.add(listeners[0].id) {}

@@ -35,7 +35,7 @@ import Testing
     #expect(LinkFailure(bluetooth: "connect", number: EACCES).code == .authentication)
   }
 
-  @Test("an open channel whose link can't be secured again is lost, and nobody need pair", arguments: ["send", "recv"])
+  @Test("an open channel whose link can't be secured again is lost, and needs no pairing", arguments: ["send", "recv"])
   func openChannelIsLost(call: String) {
     let failure = LinkFailure(bluetooth: call, number: EACCES)
     #expect(failure.code == .reset && !failure.detail.contains("pair the devices"))

@@ -15,9 +15,9 @@ enum VirtualAdapters {
 }
 
 extension VirtualAdapters {
-  /// Lets the first adapters be paged, and the second be connected to over LE: an adapter that is only switched on lets
-  /// nobody in. One that is off or gone stays so. The emulated air gets a radio's rate: if it were as quick as a
-  /// processor, a writer would overrun a reader on the same loop.
+  /// Lets the first adapters be paged, and the second be connected to over LE: an adapter that is only switched on
+  /// accepts no connections. One that is off or gone stays so. The emulated air gets a radio's rate: if it were as
+  /// quick as a processor, a writer would overrun a reader on the same loop.
   static func makeReachable(_ count: Int = 2) throws {
     let table = try AdapterTable.read()
     for name in names.prefix(count) where table.adapter(.named(name))?.isUp == true {
@@ -67,7 +67,7 @@ extension VirtualAdapters {
   static func plugIn(_ index: Int) async throws {
     let clock = ContinuousClock()
     let deadline = clock.now + .seconds(20)
-    // Refused as long as somebody still holds what it was before.
+    // Refused as long as a process still holds the adapter that it was before.
     while case let answer = output("fault back \(number(index)) 2>&1"), !answer.isEmpty {
       try #require(clock.now < deadline, "\(names[index]) is not plugged in: \(answer)\(state())")
     }

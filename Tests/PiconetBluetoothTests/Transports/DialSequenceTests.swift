@@ -118,7 +118,7 @@ import Testing
     #expect(sequence.nextDeadline == after(10))
     #expect(sequence.deadlineReached(at: after(10)).first == .close(step: 1))
     #expect(sequence.nextDeadline == nil)
-    // Stranded again and again, it ends all the same.
+    // Stranded again and again, it still ends.
     var stranded = DialSequence(configuration)
     var effects = stranded.start([first], at: start)
     var ends = 0

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Nodes of one host that share a PSM", .serialized, .machine("--adapters 3", or: .realAdapters))
 struct SharedListenerTests {
-  /// Two sessions in one place, "A" and "B"; a link says whom it is for in its first bytes.
+  /// Two sessions in one place, "A" and "B"; a link names its session in its first bytes.
   @Test("each gets the links that name it, whole, however their first bytes come", arguments: [SocketKind.l2cap, .le])
   func named(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
@@ -56,7 +56,7 @@ struct SharedListenerTests {
     }
   }
 
-  @Test("who names nobody comes to the first", arguments: [SocketKind.l2cap, .le])
+  @Test("a link that names no session comes to the first", arguments: [SocketKind.l2cap, .le])
   func unnamed(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
       let doors = try await Doors(net, ["A", "B"])
@@ -72,7 +72,7 @@ struct SharedListenerTests {
   }
 
   @Test(
-    "who names a session that is not here gets TLS's alert, and who says nothing is ended",
+    "a link that names a session that is not here gets TLS's alert, and a silent link is ended",
     arguments: [SocketKind.l2cap, .le])
   func refused(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
@@ -105,7 +105,7 @@ struct SharedListenerTests {
     }
   }
 
-  @Test("one that stops leaves the place to the others; with one session twice there are two places")
+  @Test("a node that stops leaves the place to the others; with one session twice there are two places")
   func comeAndGo() async throws {
     try await withNet(.l2cap) { net in
       let doors = try await Doors(net, ["A", "B", "A"])
@@ -125,7 +125,7 @@ struct SharedListenerTests {
     }
   }
 
-  @Test("one that is dropped without an end leaves the place as well")
+  @Test("a node that is dropped without an end leaves the place as well")
   func dropped() async throws {
     try await withNet(.l2cap) { net in
       let doors = try await Doors(net, ["A", "B"])
@@ -152,7 +152,7 @@ struct SharedListenerTests {
     }
   }
 
-  @Test("a link that dies before it says whom it is for, and its listeners' end, leave nothing behind")
+  @Test("a link that dies before it names a session, and its listeners' end, leave nothing behind")
   func dies() async throws {
     try await withNet(.l2cap) { net in
       let doors = try await Doors(net, ["A", "B"])

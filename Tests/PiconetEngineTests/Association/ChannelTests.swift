@@ -147,7 +147,7 @@ struct ChannelTests {
     #expect(credits(more)[7] == UInt64(cost + 1_024))
   }
 
-  @Test("a channel that nobody reads stops itself alone: the others get credit")
+  @Test("an unread channel stops only itself: the others get credit")
   func unread() {
     let one = one { $0.channelWindow = 2_000 }
     for _ in 0..<4 { one.receive(.channelMessage(1, bytes(400))) }

@@ -86,7 +86,7 @@ struct InboxTests {
     #expect(try inbox.message([5], messageLimit: 500) == [5])
   }
 
-  @Test("nobody can consume more than has come", arguments: [Int.max, 1_000, 133])
+  @Test("consumption counts at most what has arrived", arguments: [Int.max, 1_000, 133])
   func hugeConsumption(cost: Int) throws {
     var inbox = Inbox(window: 1_000)
     _ = try inbox.message(bytes(100), messageLimit: 900)
@@ -94,7 +94,7 @@ struct InboxTests {
     #expect(inbox.consume(cost, messageLimit: 900) == nil)
   }
 
-  @Test("a negative consumption is none", arguments: [0, -1, Int.min])
+  @Test("a negative consumption is ignored", arguments: [0, -1, Int.min])
   func negativeConsumption(cost: Int) throws {
     var inbox = Inbox(window: 1_000)
     _ = try inbox.message(bytes(900), messageLimit: 900)

@@ -36,7 +36,7 @@ struct UnreliableTests {
     #expect(counts(one).received == 2 && counts(one).late == 3)
   }
 
-  @Test("who asks for late ones gets them, counted")
+  @Test("an application that asks for late messages gets them, counted")
   func lateWanted() {
     let one = OneSided(configuration { $0.deliversLateMessages = true }).connected()
     let outcome = one.receive(.unreliableMessage(number: 5, [5]), .unreliableMessage(number: 3, [3]))
@@ -47,7 +47,7 @@ struct UnreliableTests {
     #expect(counts(one).received == 2 && counts(one).late == 1)
   }
 
-  @Test("what the link does not take at once is dropped and counted, and never sent later")
+  @Test("a message that the link does not take at once is dropped and counted, and never sent later")
   func dropped() {
     let one = OneSided(
       configuration {
@@ -95,7 +95,7 @@ struct UnreliableTests {
     #expect(counts(one).sent == before.sent && counts(one).dropped == before.dropped + 1)
   }
 
-  @Test("what is sent again over another link is not overtaken: it may be what makes us a member there")
+  @Test("frames that are sent again over another link are not overtaken: one of them may make us a member there")
   func behindWhatIsSentAgain() {
     let one = OneSided().connected { $0.capabilities = .resume }
     one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))

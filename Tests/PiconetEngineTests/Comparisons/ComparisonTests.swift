@@ -38,7 +38,7 @@ struct ComparisonOrderTests {
   }
 
   @Test(
-    "both users say that it is the same, whoever asks, and both at once: confirmed on both sides, in every order",
+    "both users say that the codes match: each side confirms the other, whichever of them asks, in every order",
     arguments: [[0], [1], [0, 1]])
   func same(askers: [Int]) {
     let orders = TwoSided.inEveryOrder(
@@ -48,7 +48,7 @@ struct ComparisonOrderTests {
         return two
       },
       fault: { two in
-        // Who asks when it is over already begins another one.
+        // A side that asks after the end begins another comparison.
         let counts = two.sides.map { compared($0).count }
         for side in two.sides where counts[0] != counts[1] || counts[0] != needed(side) || counts[0] == 0 {
           return "\(side.log.events)"
@@ -63,7 +63,7 @@ struct ComparisonOrderTests {
   }
 
   @Test(
-    "one user says no: nobody is confirmed, and both are told why, in every order", arguments: [[0], [1]],
+    "one user says no: neither side is confirmed, and both are told why, in every order", arguments: [[0], [1]],
     [0, 1])
   func different(askers: [Int], refuser: Int) {
     let orders = TwoSided.inEveryOrder(
@@ -77,7 +77,7 @@ struct ComparisonOrderTests {
           let ends = side.log.events.compactMap {
             if case .comparisonEnded(_, let end) = $0 { end.reason } else { nil }
           }
-          // Who has not shown the code yet when the other one says no never does.
+          // A side that has not shown the code when the other one says no never shows it.
           if !compared(side).isEmpty || ends != Array(repeating: .codeMismatch, count: needed(side)) {
             return "\(side.log.events)"
           }
@@ -127,7 +127,7 @@ struct ComparisonOrderTests {
     #expect(orders >= 1)
   }
 
-  @Test("who does not answer in time ends it on both sides, and a member that has said yes is not confirmed")
+  @Test("a missing answer ends the comparison on both sides in time, and the member that said yes is not confirmed")
   func silent() {
     let two = members([true, nil])
     ask(two, 0)
@@ -146,7 +146,7 @@ struct ComparisonOrderTests {
     #expect(two.sides.allSatisfy { $0.engine.associations.values.allSatisfy(\.comparisons.isIdle) })
   }
 
-  @Test("whoever leaves in the middle ends it on both sides", arguments: [0, 1])
+  @Test("a member that leaves during a comparison ends it on both sides", arguments: [0, 1])
   func leaving(leaver: Int) {
     let two = members([true, nil])
     ask(two, 0)
@@ -188,7 +188,7 @@ struct ComparisonTests {
     return one
   }
 
-  @Test("the code follows from both nonces, both keys and the link, with whoever asks as the inviter")
+  @Test("the code follows from both nonces, both keys and the link; the member that asks counts as the inviter")
   func inputs() {
     let one = member()
     guard case .nonce(let nonce)? = words(one.receive(ask)).first else {
@@ -202,7 +202,7 @@ struct ComparisonTests {
     #expect(outcome.effects.contains { if case .deriveCode(_, one.link, inputs) = $0 { true } else { false } })
   }
 
-  @Test("our nonce is revealed to whoever has given its own, and not before")
+  @Test("our nonce is revealed after the member has sent its own, and not before")
   func reveals() {
     let one = member()
     let asked = words(one.side.command(.compareCodes(one.far, timeout: .seconds(30)), id: 1))
@@ -263,7 +263,7 @@ struct ComparisonTests {
     #expect(stranger.receive(ask).closeReason == .protocolBroken)
   }
 
-  @Test("a member is confirmed by nobody else's yes: not before ours, and not after our no")
+  @Test("a member's yes confirms nothing before our own yes, and nothing after our no")
   func both() {
     let one = shown()
     #expect(one.receive(.comparison(.same)).effects == [])
@@ -279,7 +279,7 @@ struct ComparisonTests {
     #expect(wrongCodes(other) == 1)
   }
 
-  @Test("a yes that comes after our patience confirms all the same, since the member takes us for confirmed")
+  @Test("a member's yes confirms even after our timeout, since the member treats us as confirmed")
   func late() {
     let one = shown()
     one.side.command(.answerComparison(one.far, true, .left))
@@ -349,7 +349,7 @@ struct ComparisonTests {
     #expect(ended.events.contains { if case .invitationReceived = $0 { true } else { false } })
   }
 
-  @Test("where one of the two programs compares no codes nothing is asked")
+  @Test("if one of the two programs compares no codes, neither user is asked")
   func notSupported() {
     let here = OneSided().connected { $0.capabilities = .comparisons }
     #expect(here.receive(ask).closeReason == .protocolBroken)
@@ -377,7 +377,7 @@ struct ComparisonTests {
     #expect(reason(.compareCodes(one.far, timeout: .seconds(1))) == .inProgress)
   }
 
-  @Test("with the link on which a nonce was given an exchange is over, and the member is told so over the next one")
+  @Test("an exchange ends with the link on which a nonce was given, and the member is told so over the next one")
   func linkLost() {
     let one = shown(resumes: true)
     let lost = one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))

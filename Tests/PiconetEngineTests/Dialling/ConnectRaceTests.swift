@@ -25,7 +25,7 @@ struct ConnectRaceTests {
     #expect(race.running == [.l2cap, .tcp, .rfcomm])
   }
 
-  @Test("of sixteen addresses that all stall every one is dialled within a second, each for itself")
+  @Test("sixteen addresses that all stall are each dialled within a second, each for itself")
   func sideBySide() {
     let all = (1...16).map { tcp("\($0)") }
     var race = race(all)
@@ -61,7 +61,7 @@ struct ConnectRaceTests {
     #expect(race.next(at: seconds(1))?.kind == .l2cap)
   }
 
-  @Test("where the peer comes in sight while its transport is dialled is dialled beside that, and nothing twice")
+  @Test("an address that comes in sight while its transport is dialled is dialled beside that, and none twice")
   func learnedWhileDialled() {
     var race = race([tcp("1")])
     _ = race.next(at: seconds(0))
@@ -138,7 +138,7 @@ struct ConnectRaceTests {
     #expect(race.isLost)
   }
 
-  @Test("where the winner breaks before it is of use, what it has cut short goes on", arguments: [false, true])
+  @Test("if the winner breaks before it is of use, the dials that it has cut short go on", arguments: [false, true])
   func winnerBroke(isRunning: Bool) {
     var race = race([tcp("1"), tcp("2")])
     _ = race.next(at: seconds(0))
@@ -193,7 +193,7 @@ struct ConnectRaceTests {
     #expect(race.next(at: seconds(6))?.kind == .rfcomm)
   }
 
-  @Test("whoever claims to be the peer everywhere is dialled at 64 addresses at most")
+  @Test("a peer that is claimed to be everywhere is dialled at 64 addresses at most")
   func learnedEverywhere() {
     var race = race([tcp("0")])
     _ = race.next(at: seconds(0))

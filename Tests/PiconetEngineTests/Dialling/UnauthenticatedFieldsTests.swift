@@ -4,11 +4,11 @@ import Testing
 @testable import PiconetEngine
 
 /// Whatever a sighting says, an invitation reaches the key that it is for, at the place where that key is.
-@Suite("Fields of sightings that anybody can write")
+@Suite("Fields of sightings that any device can forge")
 struct UnauthenticatedFieldsTests {
   private let here = tcp("here")
 
-  /// What somebody makes of a sighting of the peer, who is at `here`.
+  /// What a stranger forges in a sighting of the peer, which is at `here`.
   enum Field: String, CaseIterable {
     case incarnation, name, info, address, manyAddresses, port, bluetooth, thousands, earlier, veiledName
   }

@@ -145,7 +145,7 @@ struct DiscoveryTableTests {
     #expect(table.report(seen(3), source: "one") == .found(summary(3)))
   }
 
-  @Test("what only an ended source saw is lost, in the order of the nodes")
+  @Test("a node that only an ended source saw is lost, in the order of the nodes")
   func sourceEnded() {
     var table = table(limit: 100)
     for byte: UInt8 in [7, 3, 9, 1, 5] { _ = table.report(seen(byte), source: "one") }

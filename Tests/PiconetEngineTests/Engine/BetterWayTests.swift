@@ -86,7 +86,7 @@ struct BetterWayTests {
     }
   }
 
-  @Test("goes on now and then where nobody is asked")
+  @Test("goes on now and then over a transport that asks no user")
   func goesOn() {
     let search = Searching(over: .tcp, answered: .timedOut)
     search.see(at: "there")

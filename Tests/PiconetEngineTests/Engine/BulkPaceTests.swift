@@ -7,7 +7,7 @@ import Testing
 struct BulkPaceTests {
   private let transfer = TransferID(rawValue: 1)
 
-  /// A transfer of ours that the remote side has accepted, over a link with this pace. Reads are answered at once.
+  /// Our own transfer, accepted by the remote side, over a link with this pace. Reads are answered at once.
   private func sending(_ pace: BulkPace?) throws -> AssociatedEngine {
     let engine = try AssociatedEngine()
     if let pace { engine.take(.linkPaced(engine.link, pace)) }
@@ -40,7 +40,7 @@ struct BulkPaceTests {
     return (frames, bytes)
   }
 
-  @Test("a path that nobody has measured takes whole windows")
+  @Test("a path without a measurement takes whole windows")
   func unpaced() throws {
     let sent = try answerReads(of: sending(nil))
     #expect(sent.bytes > 200 << 10)

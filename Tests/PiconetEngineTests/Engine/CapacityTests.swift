@@ -51,7 +51,7 @@ struct CapacityTests {
     #expect(ending.reason == .full && ending.blame == .us)
   }
 
-  @Test("who accepts when the room is gone is told")
+  @Test("a peer that accepts when the room is gone is told")
   func acceptedTooLate() {
     let one = OneSided(configuration { $0.capacity = 2 }).associated()
     associate(one)
@@ -76,7 +76,7 @@ struct CapacityTests {
     receive(one, .invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
-    // The place is kept for the peer that we have accepted, before anybody is a member.
+    // The place is reserved for the peer that we have accepted, before it becomes a member.
     let outcome = one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 3)
     guard case .decline(.full, _)? = outcome.frames.first, case .failed? = outcome.replies(to: 3).first else {
       Issue.record("\(outcome.effects)")
@@ -98,7 +98,7 @@ struct CapacityTests {
     #expect(used.side.members == [used.far])
   }
 
-  @Test("an association that nobody uses ends with its time")
+  @Test("an unused association ends after the idle timeout")
   func idle() {
     let one = OneSided(
       configuration {
@@ -137,7 +137,7 @@ struct CapacityTests {
     #expect(other.side.command(.answerInvitation(other.far, accept: true, .declined)).frames == [.accept])
   }
 
-  @Test("where the last place is gone when a person has compared, the peer is not told that the code is the same")
+  @Test("if the last place is gone when the user has compared, the peer is not told that the code is the same")
   func comparedTooLate() {
     let one = OneSided(configuration { $0.capacity = 2 }).associated()
     one.side.judgement = .ask

@@ -202,7 +202,7 @@ struct ClockJumpTests {
   }
 
   /// As on CLOCK_MONOTONIC: to the engine of a machine that slept no time has passed.
-  @Test("whose machine slept has nothing overdue, and comes back to the side that stayed awake", arguments: [0, 1])
+  @Test("a machine that slept has nothing overdue, and comes back to the side that stayed awake", arguments: [0, 1])
   func asleep(index: Int) {
     let two = TwoSided(configuration { $0.disconnectTimeout = .seconds(100) }).connected()
     two.sides[1].engineSetsTimeout(.seconds(100))
@@ -218,7 +218,7 @@ struct ClockJumpTests {
     #expect(!ended)
   }
 
-  @Test("whose machine slept notices a dead member by what was left of its silence, and of the whole timeout")
+  @Test("a machine that slept notices a dead member after the rest of its silence and the whole timeout")
   func asleepBesideTheDead() {
     let one = member()
     one.side.wait(.seconds(9))

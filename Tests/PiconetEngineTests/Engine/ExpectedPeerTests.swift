@@ -27,7 +27,7 @@ struct ExpectedPeerTests {
     if case .failed(let ending)? = replies.first { ending } else { nil }
   }
 
-  @Test("lets it in, and asks about its invitation as about anybody's", arguments: [false, true])
+  @Test("lets it in, and asks about its invitation as about any other", arguments: [false, true])
   func letsIn(isSmaller: Bool) {
     let one = expecting(isSmaller: isSmaller).associated()
     let asked = one.receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
@@ -46,7 +46,7 @@ struct ExpectedPeerTests {
     #expect(one.side.census.links == 0)
   }
 
-  @Test("refuses any other key as one that expects nobody does, whatever it calls itself")
+  @Test("refuses any other key, whatever its name, as a hidden node that expects no peer does")
   func others() {
     func outcome(of side: Side) -> Outcome {
       let stranger = node(3)
@@ -188,7 +188,7 @@ struct ExpectedPeerTests {
     }
   }
 
-  @Test("expects nobody any more when it shuts down, and refuses to")
+  @Test("stops expecting peers when it shuts down, and refuses to expect more")
   func shutdown() {
     let one = expecting()
     one.side.command(.shutDown)

@@ -105,7 +105,7 @@ struct HandshakeTests {
   }
 
   @Test(
-    "what a hello can have wrong ends the link with its reason",
+    "a wrong hello ends the link with the reason",
     arguments: [
       ("version", Reason.version), ("session id", .wrongSession), ("empty session id", .wrongSession),
       ("longer session id", .wrongSession), ("ourselves", .selfConnection),
@@ -159,7 +159,7 @@ struct HandshakeTests {
     #expect(one.receive(one.hello { $0.sessionID = "cafe\u{301}" }).closeReason == .wrongSession)
   }
 
-  @Test("a greeting is with the peer's invitation, and with its acceptance of ours")
+  @Test("the peer's greeting comes with its invitation, and with its acceptance of our invitation")
   func greeting() {
     let one = OneSided(configuration { $0.greeting = [7, 7] }).associated { $0.greeting = [8, 8] }
     #expect(
@@ -192,7 +192,7 @@ struct HandshakeTests {
     #expect(one.side.census.links == 0)
   }
 
-  @Test("of a peer that came to us and is not trusted the user is told, with its name and where it came from")
+  @Test("the user is told of an untrusted peer that dialled us, with its name and its address")
   func refusedPeerIsTold() {
     let one = OneSided()
     one.side.judgement = .refused(.identity, detail: "see line 3 of a file", told: "another key")
@@ -210,7 +210,7 @@ struct HandshakeTests {
     #expect(one.receive(one.hello()).events == [])
   }
 
-  @Test("a link to somebody else than expected is closed at once, without a word")
+  @Test("a link to a different peer than expected is closed at once, without a frame")
   func anotherPeer() {
     let one = OneSided()
     one.side.command(.invite(.addresses([tcp("x")], expected: peer(7)), context: [], timeout: .seconds(9)), id: 1)

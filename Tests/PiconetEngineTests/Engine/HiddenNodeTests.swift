@@ -78,7 +78,7 @@ struct HiddenNodeTests {
         { $0.command(.invite(.addresses([tcp("far")], expected: expected), context: [], timeout: .seconds(30)), id: 1) }
       ]
     }
-    // Who has not begun to invite expects nobody.
+    // A node that has not begun to invite expects no peer.
     for choice in two.choices { two.perform(choice) }
     return two
   }
@@ -111,7 +111,7 @@ struct HiddenNodeTests {
       side.log.effects.compactMap { if case .dial(let dial, _, _) = $0 { dial } else { nil } }.last)
     let link = opening(1, of: node(1), side)
     #expect(side.take(.received(link, hello(node(1)))).closedLinks.isEmpty)
-    // Whoever expects no address to be his is not made to wait: here it was another's.
+    // The stranger stops waiting once the dialled address turns out to be another node's.
     let dialled = LinkID(rawValue: 2)
     let outcome = side.take(
       .linkOpened(dialled, LinkOpening(dial: dial, peer: node(3).peer, traits: someTraits)))

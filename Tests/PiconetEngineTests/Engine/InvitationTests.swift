@@ -52,7 +52,7 @@ struct InvitationTests {
     #expect(one.side.census.associations == 1)
   }
 
-  @Test("an answer that nobody asked for ends the link", arguments: [true, false])
+  @Test("an unsolicited answer ends the link", arguments: [true, false])
   func unaskedAnswer(accepts: Bool) {
     let one = OneSided().associated()
     let answer = accepts ? Frame.accept : .decline(.declined, detail: "")
@@ -108,7 +108,7 @@ struct InvitationTests {
     #expect(ending(one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3), 3) != nil)
   }
 
-  @Test("who accepts is a member once it is admitted, declining tells the reason, each answer counts once")
+  @Test("a node that accepts is a member once admitted, declining tells the reason, and each answer counts once")
   func answers() {
     let accepting = invited()
     #expect(
@@ -159,7 +159,7 @@ struct InvitationTests {
     #expect(one.side.members == [one.far])
   }
 
-  @Test("a stranger whom we invite without a code needs none for the invitation that crosses ours, though one is set")
+  @Test("a stranger that we invite without a code needs no code for its crossing invitation, though one is set")
   func crossingWithCodeSet() {
     let one = inviting()
     one.side.command(.setCode(TypedCodeID(rawValue: 1)))
@@ -168,7 +168,7 @@ struct InvitationTests {
     #expect(one.receive(.accept).replies(to: 1) == [.connected(one.far)] && one.side.members == [one.far])
   }
 
-  @Test("who has accepted an invitation that crosses ours is not admitted besides: that breaks the protocol")
+  @Test("an admit after crossing invitations breaks the protocol")
   func crossingAndAdmitted() {
     let one = inviting()
     one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
@@ -176,7 +176,7 @@ struct InvitationTests {
     #expect(one.side.members == [])
   }
 
-  @Test("once invitations have crossed of which none compares, there is no code to be had of ours: a try would be free")
+  @Test("after invitations without codes have crossed, a code's nonce breaks the protocol: a try would be free")
   func crossingAndNonce() {
     let one = inviting()
     one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
@@ -221,7 +221,7 @@ struct InvitationTests {
       #expect(outcome.replies(to: 3) == (isAdmitted ? [] : [.failed(Ending(.cancelled, .us))]))
       #expect(outcome.frames == (isAdmitted ? [] : [.leave(.cancelled, detail: "")]))
       #expect(one.side.members == (isAdmitted ? [one.far] : []))
-      // The inviter's `admit` may have crossed our answer: nobody becomes a member by it.
+      // The inviter's `admit` may have crossed our answer: it makes neither side a member.
       if !isAdmitted { #expect(one.receive(.admit).closeReason == nil && one.side.members == []) }
     }
   }
@@ -250,7 +250,7 @@ struct InvitationTests {
   }
 
   @Test(
-    "what can't be invited is refused at once",
+    "an invitation that can't succeed is refused at once",
     arguments: ["ourselves", "nobody", "out of sight", "twice", "member", "context"])
   func refusals(what: String) {
     let one = what == "member" ? OneSided().connected() : inviting()
@@ -309,7 +309,7 @@ struct InvitationTests {
     outcome.effects.compactMap { if case .dial(_, _, let addresses) = $0 { addresses } else { nil } }
   }
 
-  @Test("a sighting that gives a peer somebody else's address leaves the peer's own address to be dialled")
+  @Test("after a sighting gives a peer a stranger's address, the peer's own address is still dialled")
   func spoofedSighting() {
     let one = OneSided()
     for (source, address) in [("spoof", "stranger"), ("own", "far")] {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Leaving")
 struct LeaveTests {
-  @Test("what was sent before goes first, then the leave, then the remote side closes")
+  @Test("everything sent before goes first, then the leave, then the remote side closes")
   func messagesFirst() {
     let one = OneSided().connected()
     let outcome = one.side.take(
@@ -48,7 +48,7 @@ struct LeaveTests {
     #expect(outcome.closedLinks == [one.link])
   }
 
-  @Test("in every order of two leaves and what was sent before, all arrives and nobody is to blame")
+  @Test("in every order of two leaves and earlier messages, every message arrives and neither side is to blame")
   func bothLeave() {
     let orders = TwoSided.inEveryOrder {
       let two = TwoSided().connected()
@@ -81,7 +81,7 @@ struct LeaveTests {
     #expect(one.side.command(.leave(one.far, .left), id: 3).effects == [.reply(CommandID(rawValue: 3), .done)])
   }
 
-  @Test("what is sent to a peer that we leave gives its budget back")
+  @Test("a message to a peer that we leave gives its budget back")
   func sentTooLate() {
     let one = OneSided().connected()
     one.side.command(.leave(one.far, .left))

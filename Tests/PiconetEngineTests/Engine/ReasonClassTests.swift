@@ -50,7 +50,7 @@ struct ReasonClassTests {
   }
 
   @Test(
-    "who comes back to a member that has left it meanwhile is told so, and not that the connection broke",
+    "a node that comes back to a member that has left it meanwhile is told so, and not that the connection broke",
     arguments: [Reason.left, .removed], [0, 1])
   func farewell(reason: Reason, leaver: Int) {
     let two = TwoSided().connected()
@@ -81,7 +81,7 @@ struct ReasonClassTests {
     #expect(other.census.associations == 0)
   }
 
-  @Test("who was asked to go on with an association, and leaves it before it answers, says so")
+  @Test("a node that leaves an association before it answers a resume says so")
   func leavesWhileAsked() {
     let one = OneSided().connected { $0.capabilities = .resume }
     one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
@@ -118,7 +118,7 @@ struct ReasonClassTests {
     #expect(endings(one.side).map(\.reason) == [.removed])
     #expect(endings(one.side).first?.by == third)
     #expect(endings(one.side).first?.blame == .peer)
-    // Where the word of it is lost with a link, nobody is named in the member's place.
+    // If the frame that names the remover is lost with its link, the ending names no remover.
     let untold = OneSided().connected { $0.capabilities = [.resume, .removal] }
     untold.receive(.close(.removed, detail: ""))
     #expect(endings(untold.side).map(\.reason) == [.removed] && endings(untold.side).first?.by == nil)

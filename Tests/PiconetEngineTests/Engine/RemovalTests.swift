@@ -22,7 +22,7 @@ struct RemovalTests {
     return frames
   }
 
-  @Test("who removes a member tells all others, each once, and leaves it")
+  @Test("a node that removes a member tells all others, each once, and leaves it")
   func removes() {
     let (one, second, third) = group()
     let outcome = one.side.command(.remove(one.far), id: 1)
@@ -37,7 +37,7 @@ struct RemovalTests {
     #expect(one.side.members == [second.far, third.far])
   }
 
-  @Test("who is asked tells the removed one by whom, leaves it, and passes nothing on")
+  @Test("a node that is asked to remove a member tells it who asked, leaves it, and does not pass the request on")
   func asked() {
     let (one, second, third) = group()
     let outcome = second.receive(.removeMember(subject: one.far, .removed))
@@ -49,7 +49,7 @@ struct RemovalTests {
     #expect(third.receive(.removeMember(subject: one.far, .removed)).effects == [])
   }
 
-  @Test("the removed one learns by whom: the leaving side itself, or whom that names")
+  @Test("a removed node learns who removed it: the side that leaves it, or the node which that side names")
   func removed() {
     for by in [nil, node(5)] {
       let one = OneSided().connected()
@@ -59,14 +59,14 @@ struct RemovalTests {
     }
   }
 
-  @Test("where removal is not allowed nothing happens")
+  @Test("a request is ignored if removal is not allowed")
   func notAllowed() {
     let (one, second, _) = group(configuration { $0.removals = .nobody })
     #expect(second.receive(.removeMember(subject: one.far, .removed)).effects == [])
     #expect(one.side.members.count == 3)
   }
 
-  @Test("by default no member's wish counts about whom it has not introduced")
+  @Test("by default a member can't have a node removed that it has not introduced")
   func notByAnybody() {
     let (one, second, _) = group(configuration())
     #expect(second.receive(.removeMember(subject: one.far, .removed)).effects == [])
@@ -117,7 +117,7 @@ struct RemovalTests {
     #expect(second.receive(.removeMember(subject: node(7), .removed)).closeReason == .limitExceeded)
   }
 
-  @Test("who removes more members than others take leaves the next one all the same, and is told that nobody was asked")
+  @Test("a node that removes more members than the limit still leaves the next one, and is told that it asked no other")
   func tooManyOfOurs() {
     let one = OneSided(configuration { $0.removals = .members }).connected { $0.capabilities = .removal }
     func removed(_ number: UInt64) -> (Outcome, OneSidedLink) {
@@ -210,7 +210,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("only members can be removed, and nobody twice")
+  @Test("only members can be removed, and only once")
   func notMember() {
     let one = OneSided().associated()
     guard case .failed(let ending)? = one.side.command(.remove(one.far), id: 1).replies(to: 1).first else {

@@ -92,7 +92,7 @@ struct EngineHabitTests {
     #expect(run() == run())
   }
 
-  @Test("another seed names the association otherwise")
+  @Test("another seed gives the association another name")
   func seedsDiffer() {
     func associate(_ seed: UInt64) -> [UInt64] {
       let engine = SessionEngine(identity: LocalIdentity(node: node(1)), configuration: configuration(), seed: seed)
@@ -126,7 +126,7 @@ struct EngineHabitTests {
     #expect(one.side.census == before)
   }
 
-  @Test("a link of a dial that nobody waits for is closed")
+  @Test("a link of an unknown dial is closed")
   func unknownDial() {
     let one = OneSided()
     #expect(

@@ -140,7 +140,7 @@ struct SuspensionTests {
   }
 
   @Test(
-    "who comes back with a count that can't be is gone, and nobody else",
+    "a member that resumes with an impossible count is disconnected, and no other member is",
     arguments: [UInt64(50), 1 << 40, VariableInteger.max], [true, false])
   func countsAhead(received: UInt64, isSmaller: Bool) {
     let one = OneSided(isSmaller: isSmaller).connected(resumable)
@@ -194,7 +194,7 @@ struct SuspensionTests {
     #expect(one.side.members == [one.far])
   }
 
-  @Test("who comes back with less than it has acknowledged has lost the association")
+  @Test("a member that comes back with less than it has acknowledged has lost the association")
   func countsBehind() {
     let one = member()
     for _ in 0..<3 { one.side.take(.messageQueued(one.far, bytes(10), .reliable)) }
@@ -268,7 +268,7 @@ struct SuspensionTests {
     }
   }
 
-  @Test("where somebody broke off at one of three addresses, the refusal of another is no sign that nobody listens")
+  @Test("if one of three addresses broke off, a refusal at another does not mean that the member has ended")
   func refusesBesideAPlantedOne() {
     let one = member()
     let sighting = Sighting(
@@ -290,7 +290,7 @@ struct SuspensionTests {
     #expect(one.side.census.members == 1, "after four seconds of twenty")
   }
 
-  @Test("one of several addresses that refuses, dialled alone, is no sign that nobody listens any more")
+  @Test("a refusal at one of several addresses, dialled alone, does not mean that the member has ended")
   func oneOfSeveralRefuses() {
     let one = member()
     let sighting = Sighting(

@@ -73,7 +73,7 @@ struct ToldAddressesTests {
 
   // MARK: Ours
 
-  @Test("is told to members, each change of it, and to nobody else")
+  @Test("is told to members only, with each change of it")
   func tells() {
     let one = OneSided().associated(resumable)
     #expect(told(one.side.take(.listeningChanged([Self.port]))).isEmpty)
@@ -133,7 +133,7 @@ struct ToldAddressesTests {
     #expect(dialled(searches(nowhere, for: .seconds(10))).isEmpty)
   }
 
-  @Test("is nothing from a stranger, whose invitation waits for an answer: nobody is dialled")
+  @Test("is ignored from a stranger whose invitation waits for an answer: nothing is dialled")
   func strangers() {
     let one = OneSided()
     one.traits.remoteAddress = "192.0.2.7:50123"
@@ -183,7 +183,7 @@ struct ToldAddressesTests {
     #expect(!dials.isEmpty && dials.allSatisfy { $0 == [tcp("far")] })
   }
 
-  @Test("says nothing about the member's end where nobody answers: it may be behind a translator of addresses")
+  @Test("does not show that the member has ended where dials are refused: addresses may be translated on the way")
   func refused() {
     let one = member()
     one.receive(.listening([Self.port]))
@@ -260,7 +260,7 @@ struct ToldAddressesTests {
     #expect(disconnections(searches(untold, for: .seconds(19))).isEmpty)
   }
 
-  @Test("has the member back, whoever of the two can be dialled")
+  @Test("brings the member back, whichever of the two can be dialled")
   func back() {
     let one = member()
     one.receive(.listening([Self.port]))

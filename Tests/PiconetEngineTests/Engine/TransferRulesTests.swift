@@ -154,8 +154,8 @@ struct TransferRulesTests {
     one.side.command(.answerInvitation(node(2), accept: true, .declined))
     one.side.take(.received(other, FrameEncoder.encode(.admit)[...]))
     #expect(one.side.census.members == 2)
-    // Its abandon of a number that it never offered means nothing; a chunk costs it its own link, and nobody else
-    // anything.
+    // An abandon for a number that it never offered has no effect. A chunk for that number ends its own link, and no
+    // other.
     #expect(
       one.side.take(.received(other, FrameEncoder.encode(.abandon(transfer: 0, .cancelled, detail: ""))[...])).effects
         == [])

@@ -64,7 +64,7 @@ struct CrowdedTests {
     }
   }
 
-  @Test("send it all in the end, and nobody breaks a rule", arguments: 0..<6 as Range<UInt64>)
+  @Test("send everything in the end, and neither breaks a rule", arguments: 0..<6 as Range<UInt64>)
   func everythingArrives(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let two = world(&random)

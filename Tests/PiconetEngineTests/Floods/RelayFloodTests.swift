@@ -41,7 +41,7 @@ struct RelayFloodTests {
     #expect(flood.one.side.census.retainedBytes <= flood.bound)
   }
 
-  @Test("bytes for a member that takes none are held up to the tunnel's credit, and cost nobody else anything")
+  @Test("bytes for a member that reads none are held up to the tunnel's credit, and affect no other member")
   func deafEnd() {
     openTunnel()
     let most = Int(Tunnel.largestWindow) + overhead
@@ -90,7 +90,7 @@ struct RelayFloodTests {
     let offered = try #require(openTunnel())
     var count: UInt64 = 0
     for frame in told(flood.one.side.log) where FrameType.isSequenced(frame.type) { count += 1 }
-    // It takes the first bytes, and gives credit for no more than it had: they have gone on at the relay all the same.
+    // The member takes the first bytes, and its credit stays as it was. The relay counts these bytes as passed on.
     var granted: UInt64 = 0
     let piece = Frame.tunnelData(tunnel: number(0), bytes(1_000))
     let first = flood.receive(piece, piece)

@@ -33,7 +33,7 @@ struct UncreditedFramesTests {
     #expect(one.side.members.isEmpty)
   }
 
-  @Test("each thing that it begins, and each offer of ours, allows eight more")
+  @Test("each item that the peer begins, and each offer that we make, allows eight more")
   func begun() throws {
     let offer = ResourceOffer(name: [1], size: 10)
     let pause = Frame.receiverPaused(transfer: 99, true)
@@ -68,7 +68,7 @@ struct UncreditedFramesTests {
     #expect(one.receive(Self.kinds[0]).closeReason == .limitExceeded)
   }
 
-  @Test("whoever ends what it has begun may do so without end")
+  @Test("a peer may begin and end items without limit")
   func ends() {
     let offer = Frame.offer(transfer: 0, ResourceOffer(name: [1], size: 10))
     let invite = Frame.invite(Invite(timeout: 60_000, commitment: someNonce, context: []))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-@Suite("Nobody gives way for a place of the group")
+@Suite("No member gives way for a place of the group")
 struct GroupGivingWayTests {
   private static let inGroup: Capabilities = [.removal, .introductions, .group, .resume]
 
@@ -38,7 +38,7 @@ struct GroupGivingWayTests {
     #expect(reasons == [.idle])
   }
 
-  @Test("a member of the group gives way to nobody, and nobody gives way to one that wants into the group")
+  @Test("a member of the group never gives way, and no member gives way to a node that wants into the group")
   func ofGroup() {
     let (engine, group, _) = full(group: 2, outside: 0)
     #expect(!joins(engine, []) && !joins(engine, Self.inGroup))

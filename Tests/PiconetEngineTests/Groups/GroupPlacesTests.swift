@@ -80,7 +80,7 @@ struct GroupPlacesTests {
     return (played, outcome)
   }
 
-  @Test("who is let in is told of the group before, and members a little later, once for all changes")
+  @Test("a new member is told of the group first, and the others a little later, once for all changes")
   func tells() {
     let group = engine(5)
     let (first, outcome) = join(group, 1, view(capacity: 4))
@@ -150,7 +150,7 @@ struct GroupPlacesTests {
     }
   }
 
-  @Test("who was told that a group is full may invite again at once: what was told then counts only with the answer")
+  @Test("a node told that a group is full may invite again at once: what it was told is checked at the answer")
   func invitesAgain() {
     for isFreeAgain in [true, false] {
       let group = engine(3)
@@ -191,7 +191,7 @@ struct GroupPlacesTests {
     #expect(join(other, 3, view(capacity: 3)).outcome.frames.contains(.accept))
   }
 
-  @Test("a place that is promised, or for whom a member has introduced, is taken until it is known what becomes of it")
+  @Test("a place promised to a peer or to an introduced node is taken until the outcome is known")
   func reserved() {
     let group = engine(3)
     let (first, _) = join(group, 1, view())
@@ -216,7 +216,7 @@ struct GroupPlacesTests {
       second.receive(view(rank: 3))
       let (third, outcome) = introduced(group, 30, by: first, view(rank: rank))
       guard !goes else {
-        // It has no place here, and is none for a moment.
+        // It has no place here, and does not become a member even for a moment.
         #expect(declines(third.sent(outcome)) == [.full])
         continue
       }
@@ -228,7 +228,7 @@ struct GroupPlacesTests {
     }
   }
 
-  @Test("who is beyond the places itself leaves those that are not")
+  @Test("a node without a place of its own leaves the members that have one")
   func itself() {
     let group = engine(3)
     let (first, _) = join(group, 1, view(rank: 1, highest: 5))
@@ -239,7 +239,7 @@ struct GroupPlacesTests {
     for member in [first, second, third] { #expect(leaves(member.sent(later)) == [.full]) }
   }
 
-  @Test("whatever a member says of others, of its rank and of its capacity, nobody else is left")
+  @Test("whatever a member says of others, of its rank and of its capacity, we leave no other member")
   func lies() {
     let group = engine(4)
     let (first, _) = join(group, 1, view(capacity: 4))
@@ -252,13 +252,13 @@ struct GroupPlacesTests {
       #expect(leaves(first.sent(group.side.wait(.seconds(2)))).isEmpty)
     }
     #expect(group.side.members.contains(first.far))
-    // It keeps out who comes from elsewhere, and nobody that a member has.
+    // It keeps out nodes from elsewhere, but no node that another member introduces.
     #expect(declines(join(group, 3, view(capacity: 4)).outcome.frames) == [.full])
     let (newcomer, _) = introduced(group, 30, by: first, view(capacity: 4, rank: 4))
     #expect(group.side.members.contains(newcomer.far))
   }
 
-  @Test("who is removed keeps nobody out any more, neither by calling the group full nor by the place it has")
+  @Test("a removed member keeps no node out any more, neither by calling the group full nor by its place")
   func removed() {
     let group = engine(4)
     join(group, 1, view(capacity: 4))
@@ -315,8 +315,8 @@ struct GroupPlacesTests {
     #expect(subjects(first.sent(group.side.wait(.seconds(16)))) == 1)
   }
 
-  /// Two members of ours, of which the first came a little earlier, in a group of three: us, the first and one that
-  /// only the first has.
+  /// Two of our members, of which the first came a little earlier, in a group of three: us, the first, and a node that
+  /// only the first has as a member.
   private func overfull() -> (group: IntroducedEngine, first: PlayedNode, second: PlayedNode) {
     let group = engine(16)
     let (first, _) = join(group, 1, view(capacity: 3))
@@ -338,7 +338,7 @@ struct GroupPlacesTests {
     #expect(leaves(first.sent(later)).isEmpty)
     second.receive(.leave(.left, detail: ""))
     #expect(group.side.members == [first.far])
-    // Nobody brings it back as long as the group is full.
+    // No introduction brings it back while the group is full.
     #expect(first.sent(first.introduces(second.far)).answers == [.full])
     first.receive(view(capacity: 3, rank: 9, [group.side.node]))
     #expect(first.sent(first.introduces(second.far)).answers.isEmpty)
@@ -368,7 +368,7 @@ struct GroupPlacesTests {
     #expect(group.side.members == [first.far, second.far])
   }
 
-  @Test("what a member says of places parts nobody that came before it, and nobody that has been there for a minute")
+  @Test("whatever a member says of places, we leave no member that came before it or has been there for a minute")
   func earlier() {
     let (group, first, second) = overfull()
     for rank in [UInt64(1), VariableInteger.max] {
@@ -390,7 +390,7 @@ struct GroupPlacesTests {
     #expect(settled.side.members == [one.far, other.far])
   }
 
-  @Test("who had no place beside us is asked for, as one that is lost")
+  @Test("a member that had no place beside us is asked for, like a lost one")
   func asks() {
     let group = engine(16)
     let (first, _) = join(group, 1, view(capacity: 16))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-@Suite("Who joins one member of a group joins all")
+@Suite("A node that joins one member of a group joins all")
 struct GroupTests {
   private static let inGroup: Capabilities = [.removal, .introductions, .group, .resume]
 
@@ -50,7 +50,7 @@ struct GroupTests {
     }
   }
 
-  @Test("a new member is introduced to each other one that is in the group, at once, both ways, and to nobody else")
+  @Test("a new member is introduced at once, both ways, to each other member of the group, and to no other node")
   func introduces() {
     let group = engine()
     let (first, _) = join(group, 1)
@@ -66,7 +66,7 @@ struct GroupTests {
     #expect(subjects(one.sent(joined)).isEmpty)
   }
 
-  @Test("whom a member has introduced to us is introduced to the others a little later")
+  @Test("a node that a member has introduced to us is introduced to the others a little later")
   func later() {
     let group = engine()
     let (first, _) = join(group, 1)
@@ -84,7 +84,7 @@ struct GroupTests {
     #expect(subjects(second.sent(group.side.wait(.milliseconds(1_100)))) == [subject])
   }
 
-  @Test("one that told late where it listens is introduced once more, with that address, when the two have answered")
+  @Test("a member that told its address late is introduced once more, with that address, when the two have answered")
   func lateListening() {
     let group = engine()
     let (first, _) = join(group, 1)
@@ -116,7 +116,7 @@ struct GroupTests {
     outcome.events.compactMap { if case .membersTogether(_, _, let ending) = $0 { ending } else { nil } }
   }
 
-  @Test("what may pass is tried again with growing pauses, and told once, the second time; a no is not asked again")
+  @Test("a failure that may pass is retried with growing pauses, and told once, the second time; a no is not retried")
   func again() {
     let group = engine()
     let (first, _) = join(group, 1)
@@ -152,7 +152,7 @@ struct GroupTests {
     }
   }
 
-  @Test("who loses a member asks four others for it; who is left by one asks nobody")
+  @Test("a node that loses a member asks four others for it; a node whose member leaves asks no other")
   func asks() {
     for isLost in [true, false] {
       let group = engine { $0.disconnectTimeout = .zero }
@@ -166,7 +166,7 @@ struct GroupTests {
     }
   }
 
-  @Test("who loses a member over and over asks 512 times at once, and again after two seconds")
+  @Test("a node that loses a member over and over asks 512 times at once, and again after two seconds")
   func asksNoMoreThanOthersTake() {
     let group = engine { $0.disconnectTimeout = .zero }
     let other = join(group, 2).node
@@ -183,7 +183,7 @@ struct GroupTests {
     #expect(asks == 513)
   }
 
-  @Test("who is asked introduces the two once at a time, however often it is asked")
+  @Test("a node that is asked introduces the two once at a time, however often it is asked")
   func isAsked() {
     let group = engine()
     let (first, _) = join(group, 1)
@@ -196,13 +196,13 @@ struct GroupTests {
     var frames: [Frame] = []
     for _ in 0..<1_000 { frames += second.sent(first.receive(.askToIntroduce(second.far))) }
     #expect(subjects(frames).isEmpty && frames.count <= 1)
-    // Nobody, ourselves, itself.
+    // An unknown node, this node, the asking member itself.
     for unknown in [node(7), group.side.node, first.far] {
       #expect(first.receive(.askToIntroduce(unknown)).frames == [])
     }
   }
 
-  @Test("in a session of pairs nobody is introduced because somebody asks; one that is no member breaks the protocol")
+  @Test("in a session of pairs a member's request introduces no node; a stranger's request breaks the protocol")
   func pairs() {
     let group = engine { $0.membership = .pairs }
     let (first, _) = join(group, 1)
@@ -213,7 +213,7 @@ struct GroupTests {
     #expect(stranger.receive(.askToIntroduce(second.far)).closeReason == .protocolBroken)
   }
 
-  @Test("whom a member has removed is introduced to nobody")
+  @Test("a node that a member has removed is introduced to no other")
   func removed() {
     let group = engine { $0.removals = .members }
     let (first, _) = join(group, 1)

@@ -38,7 +38,7 @@ struct RemovedNodeTests {
     outcome.events.compactMap { if case .disconnected(let node, _) = $0 { node } else { nil } }
   }
 
-  @Test("leaves those half a second later with whom it has lost a link over a relay: their goodbyes can't come")
+  @Test("leaves members whose link over a relay is lost half a second later: their goodbyes can't come")
   func withoutRelay() {
     let (group, members) = group()
     let far = relayed(group, 5)
@@ -50,7 +50,7 @@ struct RemovedNodeTests {
     #expect(group.side.members == [members[1].far, members[2].far], "these may say it themselves, or come back")
   }
 
-  @Test("keeps whom it has met since, and whom it still reaches")
+  @Test("keeps members that it has met since, and members that it still reaches")
   func reached() {
     let (group, members) = group(of: 1)
     let far = relayed(group, 5)

@@ -184,7 +184,7 @@ final class TwoSided {
     }
   }
 
-  /// Makes an association over one link; nobody is a member.
+  /// Makes an association over one link, without membership.
   func associated() -> TwoSided {
     scripts[0] = [invite(from: 0, id: 900)]
     settle()

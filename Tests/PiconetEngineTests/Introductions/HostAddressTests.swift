@@ -43,7 +43,7 @@ struct HostAddressTests {
     #expect(told(kind, text) == nil)
   }
 
-  @Test("of this very device are told to a member of this device, dialled for one, and for nobody else")
+  @Test("of this very device are told to members of this device, dialled for them, and for no other member")
   func loopback() {
     let ipv6 = [UInt8](repeating: 0, count: 15) + [1]
     for reached in ["127.0.0.1", "[::1]", "127.0.0.2"] {

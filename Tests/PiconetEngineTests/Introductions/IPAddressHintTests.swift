@@ -23,7 +23,7 @@ struct IPAddressHintTests {
   }
 
   @Test(
-    "are none for no device, and for many of them",
+    "have no scope if they name no device, or many devices",
     arguments: [
       "0.0.0.0", "0.1.2.3", "224.0.0.1", "239.1.2.3", "240.0.0.1", "255.255.255.255",
       "[::]", "[::ffff:c0a8:1]", "[::c0a8:1]", "[ff02::1]", "[ffff::1]", "[::101]",

@@ -60,7 +60,7 @@ struct IntroducedInvitationTests {
     #expect(
       played.sent(associated).contains { if case .invite(let invite) = $0 { invite.context == [7] } else { false } })
     #expect(group.introducer.sent(group.side.log).answers == [])
-    // Nobody tells of this one, and it is nowhere to be seen.
+    // No member has introduced this node, and discovery does not see it.
     let nobody = group.side.command(.invite(.node(node(7)), context: [], timeout: .seconds(10), code: nil), id: 41)
     #expect(nobody.failure(of: 41)?.reason == .unreachable)
     // Over other transports than those that its introducer knows it is nowhere.

@@ -55,7 +55,7 @@ struct IntroducedTests {
       #expect(!outcome.dials.isEmpty, "\(subject)")
       let dialled = group.waitWithFailures(.seconds(5), first: outcome).dials.flatMap(\.addresses)
       #expect(dialled.contains("203.0.0.0:4711") && Set(dialled).count == dialled.count, "\(dialled)")
-      // It is passed on to nobody: who is introduced to it learns where it was dialled or seen.
+      // This address is not passed on: a node that is introduced to it learns where it was dialled or seen.
       let other = group.played(node(30)).connect()
       let introduced = group.side.command(.introduce(subject, to: other.far, timeout: .seconds(10)))
       let told = other.sent(introduced).compactMap {
@@ -180,7 +180,7 @@ struct IntroducedTests {
     }
   }
 
-  @Test("is forgotten when nobody has said whether it is wanted in time")
+  @Test("is forgotten if the application does not say in time whether it is wanted")
   func timesOut() {
     let group = IntroducedEngine()
     group.introducer.introduces(large, timeout: 5_000)
@@ -286,7 +286,7 @@ struct IntroducedTests {
     for case .connected(let peer) in outcome.events { #expect(peer.introducedBy == group.introducer.far) }
   }
 
-  @Test("comes to a hidden node after it is wanted, and nobody else does")
+  @Test("reaches a hidden node once it is wanted, and no other node does")
   func hidden() {
     let group = IntroducedEngine()
     group.side.take(.availabilityChanged(false))
@@ -339,7 +339,7 @@ struct IntroducedTests {
     #expect(asked.introduced.isEmpty && group.introducer.sent(asked).answers == [.inProgress])
   }
 
-  @Test("that declines because it takes us for a member is none, and somebody is told")
+  @Test("is no member if it declines because it takes us for one, and the introducer and the application are told")
   func pretends() {
     let group = IntroducedEngine()
     let played = dialled(group, large)

@@ -26,7 +26,7 @@ struct IntroducerTests {
     .introductionFailed(subject.far, reason, detail: detail)
   }
 
-  @Test("tells each the other's id, name, time and addresses, and nobody else anything")
+  @Test("tells each the other's id, name, time and addresses, and tells no other member anything")
   func tells() {
     first.receive(.listening([ListeningPort(transport: 1, port: 4_711)]))
     let outcome = introduce(.seconds(12))
@@ -72,7 +72,7 @@ struct IntroducerTests {
     #expect(outcome.replies(to: 1) == [])
     #expect(withdrawals(first.sent(outcome)) == [.declined])
     #expect(withdrawals(second.sent(outcome)) == [])
-    // That one answers all the same, which it may have done before. Then they may be introduced again.
+    // That one still answers, as it may have done before. Then they may be introduced again.
     let late = first.receive(.introduced(second.far))
     #expect(late.closeReason == nil)
     #expect(late.replies(to: 1) == [.failed(Ending(.declined, .peer, "not now", by: second.far))])
@@ -149,7 +149,7 @@ struct IntroducerTests {
     large.side.command(.cancelIntroduction(CommandID(rawValue: 0)))
     let again = large.side.command(.introduce(hub.far, to: others[64].far, timeout: .seconds(30)), id: 100)
     #expect(again.failure(of: 100)?.reason == .limitExceeded)
-    // Those others are introduced to one another all the same.
+    // Those others can still be introduced to one another.
     let beside = large.side.command(.introduce(others[0].far, to: others[1].far, timeout: .seconds(30)), id: 101)
     #expect(beside.replies(to: 101) == [])
     hub.receive(failed(others[0], .cancelled))
@@ -203,7 +203,7 @@ struct IntroducerTests {
     #expect(second.receive(failed(first, .cancelled)).closeReason == nil)
   }
 
-  @Test("an answer that nobody has asked for, and a second one, break the protocol")
+  @Test("an unsolicited answer, and a second one, break the protocol")
   func unasked() {
     for frame in [Frame.introduced(node(2)), .introductionFailed(node(2), .full, detail: "")] {
       let group = IntroducedEngine(members: 2)
@@ -213,7 +213,7 @@ struct IntroducerTests {
     _ = introduce()
     second.receive(.introduced(first.far))
     #expect(second.receive(.introduced(first.far)).closeReason == .protocolBroken)
-    // The breach of one tells nobody that it is a member of the other.
+    // The member that breaks the protocol makes the introduction fail.
     #expect(side.log.failure(of: 1)?.by == second.far)
   }
 

@@ -149,7 +149,7 @@ final class IntroducedEngine {
   ) {
     one = OneSided(
       configuration {
-        // Nobody answers pings here.
+        // The played nodes answer no pings.
         $0.disconnectTimeout = .seconds(86_400)
         change(&$0)
       })

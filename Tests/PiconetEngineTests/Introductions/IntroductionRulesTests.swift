@@ -40,7 +40,7 @@ struct IntroductionRulesTests {
     #expect(group.introducer.sent(outcome).answers == [.limitExceeded])
   }
 
-  @Test("is 256 nodes at most, from all of them together, of whom each has as much room as the others")
+  @Test("is 256 nodes at most, from all members together, with as much room for each as for the others")
   func limitOfAll() {
     let group = IntroducedEngine(members: 5)
     for (number, member) in group.members.enumerated() where number < 4 {
@@ -72,7 +72,7 @@ struct IntroductionRulesTests {
   }
 
   @Test(
-    "is, of ten thousand nodes, few that are dialled, where the program takes each word: nobody else loses by it",
+    "is ten thousand nodes, of which few are dialled even if the program wants each: no other member loses by it",
     arguments: [false, true])
   func tenThousandTaken(isTakenBack: Bool) {
     let group = IntroducedEngine(members: 2)
@@ -91,7 +91,7 @@ struct IntroductionRulesTests {
     #expect((1...IntroducerBudget.limit).contains(addresses), "\(addresses) addresses")
     #expect(dials <= Introductions.underWayLimit && attempts <= Introductions.underWayLimit, "\(dials), \(attempts)")
     #expect(introductions <= WireLimits.unansweredIntroductions, "\(introductions)")
-    // Who takes each back at once owes nothing, and may go on.
+    // A member that takes each back at once owes nothing, and may go on.
     #expect(group.side.members.contains(group.members[1].far))
     #expect(group.side.members.contains(group.introducer.far) == isTakenBack)
   }
@@ -122,7 +122,7 @@ struct IntroductionRulesTests {
     #expect(group.introducer.sent(known).answers == [nil] && known.introduced.isEmpty)
   }
 
-  @Test("is nobody any more once we leave them or remove them", arguments: [false, true])
+  @Test("is no node any more once we leave them or remove them", arguments: [false, true])
   func lastWord(isRemoved: Bool) {
     let group = IntroducedEngine()
     group.side.command(isRemoved ? .remove(group.introducer.far) : .leave(group.introducer.far, .left))
@@ -133,7 +133,7 @@ struct IntroductionRulesTests {
 
   // MARK: Removed members
 
-  @Test("is nobody that we have removed", arguments: [false, true])
+  @Test("is no node that we have removed", arguments: [false, true])
   func removed(byOther: Bool) {
     let group = IntroducedEngine(members: 3) { $0.removals = .members }
     let gone = group.members[2]
@@ -155,7 +155,7 @@ struct IntroductionRulesTests {
     #expect(group.introducer.introduces(gone.far).introduced.count == 1)
   }
 
-  @Test("is nobody that left, or that somebody wants removed who may not")
+  @Test("is also a node that left, or whose removal a member wanted without permission")
   func notRemoved() {
     let group = IntroducedEngine(members: 3) { $0.removals = .nobody }
     let gone = group.members[2]
@@ -165,7 +165,7 @@ struct IntroductionRulesTests {
     #expect(group.introducer.introduces(gone.far).introduced.count == 1)
   }
 
-  @Test("is nobody that a member removes from the group before it has come to us", arguments: [false, true])
+  @Test("is no node that a member removes from the group before it has come to us", arguments: [false, true])
   func removedBefore(isWanted: Bool) {
     let group = IntroducedEngine(members: 3) { $0.removals = .members }
     group.introducer.introduces(subject)
@@ -198,7 +198,7 @@ struct IntroductionRulesTests {
       } else {
         #expect(outcome.introductionEnds.map(\.reason) == [.removed])
       }
-      // Whom it has not introduced it can't remove.
+      // It can't remove a node that it has not introduced.
       let stays = group.members[2]
       let rest = group.introducer.receive(.removeMember(subject: stays.far, .removed))
       #expect(stays.sent(rest).isEmpty)
@@ -219,7 +219,7 @@ struct IntroductionRulesTests {
   }
 
   @Test(
-    "is nobody that was removed, however many others one member introduces and removes", arguments: [false, true])
+    "is no node that was removed, however many others one member introduces and removes", arguments: [false, true])
   func buriedTombstone(byOther: Bool) {
     let group = IntroducedEngine(members: 4)
     let (hostile, honest) = (group.members[0], group.members[1])
@@ -241,7 +241,7 @@ struct IntroductionRulesTests {
     #expect(group.members[2].sent(group.members[2].introduces(gone)).answers == [.removed])
   }
 
-  @Test("a node that nobody knows is not noted as removed")
+  @Test("an unknown node is not recorded as removed")
   func forged() {
     let group = IntroducedEngine(members: 2) { $0.removals = .members }
     group.members[1].receive(.removeMember(subject: subject, .removed))

@@ -85,7 +85,7 @@ struct IntroductionTriesTests {
     #expect(group.side.wait(.seconds(60)).dials.isEmpty)
   }
 
-  @Test("go on where it declines because something else is under way, or nobody has answered there")
+  @Test("go on where it declines because something else is under way, or because its user has not answered")
   func declinesForNow() {
     for reason in [Reason.inProgress, .timedOut] {
       let group = IntroducedEngine()
@@ -108,7 +108,7 @@ struct IntroductionTriesTests {
     #expect(played.sent(outcome).invites == 0 && group.side.census.attempts == 0)
   }
 
-  @Test("go on where another key answers: an address is a hint, and anybody's may be told")
+  @Test("go on where another key answers: an address is a hint, and may belong to any device")
   func wrongKey() {
     let group = IntroducedEngine()
     group.introducer.introduces(subject, at: [place(1)])
@@ -149,7 +149,7 @@ struct IntroductionTriesTests {
     #expect(group.side.wait(.seconds(10)).dials.flatMap(\.addresses) == others)
   }
 
-  @Test("are waited for where there are none, and a new one is dialled at once")
+  @Test("are awaited while no address is known, and a new address is dialled at once")
   func none() {
     let group = IntroducedEngine(members: 2)
     #expect(group.accept(subject, at: []).dials.isEmpty)

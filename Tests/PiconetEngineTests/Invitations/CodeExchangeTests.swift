@@ -132,7 +132,7 @@ struct CodeExchangeTests {
     #expect(one.side.census.members == 0)
   }
 
-  @Test("of a known peer nothing is counted")
+  @Test("the codes of a known peer are not counted")
   func knownIsNotCounted() {
     let one = shown(judgement: .known)
     one.receive(.withdraw(.cancelled))
@@ -150,7 +150,7 @@ struct CodeExchangeTests {
     #expect(one.side.command(.showCode(one.far), id: 7).frames == [.codeNonce([UInt8](repeating: 2, count: 32))])
   }
 
-  @Test("an invitation that would stand for an hour is over after five minutes where nobody answers it")
+  @Test("an unanswered invitation with a timeout of an hour ends after five minutes")
   func longestTime() {
     let one = OneSided()
     one.side.judgement = .ask
@@ -388,7 +388,7 @@ struct CodeExchangeTests {
     let outcome = one.side.command(.confirm(one.far, false, .codeMismatch), id: 2)
     #expect(outcome.frames == [.withdraw(.codeMismatch)])
     #expect(ending(outcome)?.reason == .codeMismatch)
-    // An accept that crosses this makes nobody a member, and nobody has to leave.
+    // An accept that crosses this makes neither side a member, so neither has to leave.
     if !acceptFirst { #expect(one.receive(.accept).effects == []) }
     #expect(one.side.census.members == 0 && one.side.census.links == 1)
     #expect(tries(one) != nil)
@@ -414,7 +414,7 @@ struct CodeExchangeTests {
     #expect(one.receive(.admit).closeReason == .protocolBroken)
   }
 
-  @Test("an invitation to whom we have accepted succeeds with that, and dials nobody; cancelled, it ends nothing else")
+  @Test("inviting a peer that we have accepted succeeds with it and dials nothing; cancelling that ends nothing else")
   func invitedWhileAccepted() {
     let one = shown(.comparesCodes)
     one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6)
@@ -431,7 +431,7 @@ struct CodeExchangeTests {
   }
 
   @Test(
-    "what the inviter's person says after our accept ends it for us as well", arguments: ["withdrawn", "time", "link"])
+    "an end at the inviter's side after our accept ends it for us as well", arguments: ["withdrawn", "time", "link"])
   func notConfirmed(how: String) {
     let one = shown(.comparesCodes, resumes: true)
     one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6)

@@ -13,7 +13,7 @@ struct CodePauseTests {
     #expect(CodePause(.milliseconds(1_500)).words == "tries were wrong before: the next one is taken in 1.5 s")
   }
 
-  @Test("any other words are none, whatever a peer writes")
+  @Test("any other words give no pause, whatever a peer writes")
   func others() {
     let beginning = "tries were wrong before: the next one is taken in "
     for words in [

@@ -60,7 +60,7 @@ struct CodeTriesTests {
     }
   }
 
-  @Test("whoever makes a key for each try gets seven from one address, and leaves three to all others")
+  @Test("a stranger with a new key for each try gets seven from one address, and leaves three to all others")
   func blockedAddress() {
     for isWrong in [true, false] {
       var tries = CodeTries()
@@ -78,7 +78,7 @@ struct CodeTriesTests {
     }
   }
 
-  @Test("of one who makes keys and addresses for each try, no more than ten codes an hour are compared, all day long")
+  @Test("a stranger with a new key and address for each try compares ten codes an hour at most, all day long")
   func guesses() {
     var tries = CodeTries()
     var compared: [Int] = []
@@ -92,7 +92,7 @@ struct CodeTriesTests {
     #expect(compared.count >= 200, "and each hour has its ten")
   }
 
-  @Test("what is forgiven counts no longer: for the key, its address and all strangers; other keys' tries stay")
+  @Test("forgiven tries count no longer: for the key, its address and all strangers; other keys' tries stay")
   func forgiven() {
     var tries = CodeTries()
     for _ in 0..<5 { _ = tries.failed(peer(1), at: "a", isWrong: false, start) }
@@ -130,9 +130,9 @@ struct CodeTriesTests {
     }
     let now = start + .seconds(10)
     #expect(tries.refusal(peer(200), at: "new", now) == .wrongCodesOfAll(.seconds(3_590)))
-    // A peer whose code nobody compares can't get one wrong.
+    // A peer that compares no code can't get one wrong.
     #expect(tries.refusal(peer(200), at: "new", comparesCodes: false, now) == nil)
-    // Our own invitations are what somebody here wants.
+    // Our own invitations are not limited: the user here wants them.
     #expect(tries.blocked(peer(200), at: "new", now) == nil)
     #expect(tries.refusal(peer(200), at: "new", start + .seconds(3_600)) == nil)
   }

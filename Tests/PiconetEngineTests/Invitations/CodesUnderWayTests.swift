@@ -93,7 +93,7 @@ struct CodesUnderWayTests {
     #expect(hold(9, at: "a") && !hold(10, at: "a"))
   }
 
-  @Test("all strangers together have ten codes, those under way counted; who compares none is asked about all the same")
+  @Test("all strangers together have ten codes, those under way included; a stranger without one is still asked about")
   func all() {
     let held = (1...12).filter { hold($0, at: "\($0)") }
     #expect(held == Array(1...10))
@@ -108,13 +108,13 @@ struct CodesUnderWayTests {
     // For a code that only our own policy compares, no try is left.
     side.judgement = .ask
     #expect(refusal(invite(17, at: "17", []))?.contains("1 hour") == true)
-    // Nor is a code shown to somebody who need not compare any.
+    // A code that no policy requires is not shown either.
     side.judgement = .new
     #expect(isAsked(invite(18, at: "18", [])))
     #expect(refusal(show(18))?.contains("1 hour") == true)
   }
 
-  @Test("of known peers nothing is under way")
+  @Test("codes of known peers do not count as under way")
   func known() {
     side.judgement = .known
     for byte: UInt8 in 1...6 { #expect(hold(byte, at: "a")) }

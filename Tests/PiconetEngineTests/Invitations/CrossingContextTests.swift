@@ -88,9 +88,9 @@ struct CrossingContextTests {
     #expect(orders > 1)
   }
 
-  /// If nobody accepted, this would be the test above.
+  /// Without an acceptance, this would be the test above.
   @Test(
-    "by address, both calls succeed where a program accepts at once whoever invites it", .everyOrder, arguments: 1...3)
+    "by address, both calls succeed where a program accepts every invitation at once", .everyOrder, arguments: 1...3)
   func acceptingAtOnce(accepting: Int) {
     let orders = TwoSided.inEveryOrder(limit: 100_000) {
       let two = crossing(bySight: false)
@@ -107,7 +107,7 @@ struct CrossingContextTests {
     #expect(orders > 1)
   }
 
-  @Test("nobody is a member before the person has said that the code is the same", arguments: [[0], [1], [0, 1]])
+  @Test("neither is a member before the user has said that the code is the same", arguments: [[0], [1], [0, 1]])
   func asksAll(asking: [Int]) {
     let orders = TwoSided.inEveryOrder(limit: 100_000) {
       let two = crossing(bySight: true, asking: asking)

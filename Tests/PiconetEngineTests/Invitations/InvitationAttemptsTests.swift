@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-@Suite("Invitations of ours before there is an association")
+@Suite("Our own invitations before there is an association")
 struct InvitationAttemptsTests {
   private let turn = Turn(node(9), seed: 1, InvitationBudgets(openQuestions: 8), DeadlineWatch())
   private let first = CommandID(rawValue: 1)
@@ -84,7 +84,7 @@ struct InvitationAttemptsTests {
   }
 
   @Test(
-    "where a node comes in sight while another key is dialled for it is dialled next; by address nobody is looked for"
+    "an address that a node is seen at is dialled after another key has answered, but not for an invitation by address"
   )
   func learned() {
     for destination in [node(2), nil] {
@@ -99,7 +99,7 @@ struct InvitationAttemptsTests {
     }
   }
 
-  @Test("a link that nobody waits for is closed")
+  @Test("a link that no attempt waits for is closed")
   func nobodyWaits() {
     var attempts = InvitationAttempts(configuration())
     let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, dial(), surroundings(), turn)
@@ -143,7 +143,7 @@ struct InvitationAttemptsTests {
     #expect(ending()?.reason == .timedOut && ending()?.failures.map(\.failure.code) == [.timedOut])
   }
 
-  @Test("who gives an attempt up gets the link in its handshake back")
+  @Test("giving an attempt up returns the link in its handshake")
   func withdrawn() {
     var attempts = attempts()
     let link = link(7, to: peer(2))

@@ -11,7 +11,7 @@ struct InvitationBudgetsTests {
       messageLimit: 1000)
   }
 
-  @Test("who asks again too soon waits for its turn if its invitation lasts that long, and is refused otherwise")
+  @Test("a peer that asks again too soon waits for its turn, or is refused if its invitation ends before")
   func tooSoon() {
     var budgets = InvitationBudgets(openQuestions: 8)
     budgets.refused(proven(node(2)), seconds(1))

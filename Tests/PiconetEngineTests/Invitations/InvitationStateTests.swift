@@ -28,7 +28,7 @@ struct InvitationStateTests {
     return invitations
   }
 
-  @Test("each invitation of ours gets one answer, the oldest first, and one that is withdrawn gets its own")
+  @Test("each of our invitations gets one answer, the oldest first, and a withdrawn one gets its own")
   func answers() {
     var invitations = InvitationState()
     for command in 1...UInt64(2) {
@@ -72,7 +72,7 @@ struct InvitationStateTests {
     #expect(throws: Breach.self) { try former.revealed() }
   }
 
-  @Test("who has accepted is admitted once, and counts while its acceptance stands; one that crosses is not admitted")
+  @Test("an acceptance is admitted once, and counts while it stands; a crossing invitation is not admitted")
   func admissions() throws {
     var invitations = asked()
     #expect(throws: Breach.self) { try invitations.takeAdmission() }

@@ -76,7 +76,7 @@ struct InvitationsTests {
     #expect(breach.reason == .protocolBroken && invitations.isIdle && turn.effects.isEmpty)
   }
 
-  @Test("who has accepted, and for whom there is no place, is told by a withdrawal, and the association goes on")
+  @Test("a peer that accepts when there is no place is told by a withdrawal, and the association goes on")
   func noPlace() {
     var invitations = invitations
     _ = invitations.handle(.invited(ours()), remote, turn)

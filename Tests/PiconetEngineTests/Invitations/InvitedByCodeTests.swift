@@ -93,7 +93,7 @@ struct InvitedByCodeTests {
     #expect(!outcome.events.contains { if case .invitationReceived = $0 { true } else { false } })
   }
 
-  @Test("a wrong confirmation is declined and told, and makes nobody a member")
+  @Test("a wrong confirmation is declined and reported, and the peer does not become a member")
   func wrong() {
     let one = set()
     let id = answered(one)
@@ -106,7 +106,7 @@ struct InvitedByCodeTests {
     #expect(one.receive(.codeConfirm(confirmation)).closeReason == .protocolBroken)
   }
 
-  @Test("three wrong tries end the code; then nobody unknown gets in before there is another one")
+  @Test("three wrong tries end the code; then no stranger gets in before there is another one")
   func over() {
     let one = set()
     #expect(wrong(one, count: 3) == [2, 1, 0])
@@ -163,7 +163,7 @@ struct InvitedByCodeTests {
     #expect(invite(one).steps.count == 1)
   }
 
-  @Test("what has no place in it ends the link")
+  @Test("a frame out of order ends the link")
   func illegal() {
     #expect(set().receive(.codeConfirm(confirmation)).closeReason == .protocolBroken)
     #expect(
@@ -196,7 +196,7 @@ struct InvitedByCodeTests {
     #expect(taken.receive(invitation).frames.isEmpty)
   }
 
-  @Test("a full session takes nobody, and that is no wrong try")
+  @Test("a full session declines an invitation, which does not count as a wrong try")
   func full() {
     let one = set(configuration { $0.capacity = 1 })
     let outcome = invite(one)
@@ -246,7 +246,7 @@ struct InvitingByCodeTests {
     one.receive(.codeAnswer(CodeAnswer(share: otherShare, confirmation: confirmation, left: left)))
   }
 
-  @Test("both have proven it: nobody is asked, and both are members")
+  @Test("both have proven the code: the user is not asked, and both are members")
   func right() {
     let (one, proof) = invited()
     #expect(answer(one).steps.map(\.1) == [.check(share: otherShare, confirmation: confirmation)])
@@ -284,7 +284,7 @@ struct InvitingByCodeTests {
     #expect(early.side.members.isEmpty && checking.side.members.isEmpty)
   }
 
-  @Test("a code that was wrong three times is given to nobody any more")
+  @Test("a code that was wrong three times is not tried again")
   func threeGuesses() {
     let one = OneSided()
     one.side.judgement = .new

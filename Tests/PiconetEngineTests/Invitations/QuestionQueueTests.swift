@@ -60,7 +60,7 @@ struct QuestionQueueTests {
     #expect(answer7 == [again, node(2)])
   }
 
-  @Test("who is known waits for no stranger")
+  @Test("a known peer waits for no stranger")
   func known() {
     var queue = queue()
     for byte: UInt8 in 1...8 { _ = queue.add(node(byte), at: "\(byte)", isKnown: false) }
@@ -89,7 +89,7 @@ struct QuestionQueueTests {
     #expect(answer11 == .refused)
   }
 
-  @Test("after a pause, and not before, it is somebody's turn")
+  @Test("a question has its turn after its pause, and not before")
   func pause() {
     var queue = queue()
     _ = queue.add(node(1), at: "a", isKnown: false, notBefore: start + .seconds(2))

@@ -79,7 +79,7 @@ struct TypedCodeTriesTests {
     #expect(refusal(tries.begin(peer(1), at: "b", seconds(0))) == nil)
   }
 
-  @Test("without a code nobody has a try, and one that is under way does not count for the next code")
+  @Test("without a code there are no tries, and one that is under way does not count for the next code")
   func changed() throws {
     let tries = tries()
     let old = try tries.begin(peer(1), at: "a", seconds(0)).get()
@@ -150,7 +150,7 @@ struct TypedCodeTriesTests {
     #expect(refusal(tries.begin(peer(14), at: "a", now)) == nil)
   }
 
-  @Test("somebody with a key for each try, and new codes whenever he likes, has fewer than 310 tries a day")
+  @Test("a stranger with a key for each try, and new codes at will, has fewer than 310 tries a day")
   func rate() throws {
     let tries = tries()
     var now = seconds(0)

@@ -39,7 +39,7 @@ struct LivenessTests {
     #expect(link.due(at: seconds(100), soon: end) == .ping)
   }
 
-  @Test("what we send keeps the remote side calm, but not us")
+  @Test("our own frames are signs of life for the remote side, but not for us")
   func sendingIsNotHearing() {
     let link = link(silence: 8_000)
     link.spoke(seconds(103))

@@ -63,7 +63,7 @@ struct PlacesTests {
     associate(one, node(6), 16, from: "10.0.0.4:1")
     #expect(one.side.log.closedLinks == [LinkID(rawValue: 13)])
     #expect(one.side.census.associations == 5)
-    // An association that nobody uses goes before an invitation.
+    // An unused association gives way before an invitation does.
     associate(one, node(7), 17, from: "10.0.0.5:1")
     #expect(one.side.log.closedLinks == [LinkID(rawValue: 13), LinkID(rawValue: 16)])
     #expect(one.side.members == [one.far])
@@ -140,7 +140,7 @@ struct PlacesTests {
     #expect(disconnections(one).map(\.reason) == [.idle])
   }
 
-  @Test("a member that is not idle for long enough stays, and so does any where the library is not told otherwise")
+  @Test("a member that is not idle for long enough stays, and by default every member does")
   func staysWhereItMoved() {
     for one in [full(after: .milliseconds(9_999)), full(after: .seconds(1_000), timeout: .zero)] {
       #expect(one.side.members == [one.far])
@@ -221,7 +221,7 @@ struct PlacesTests {
     return one
   }
 
-  @Test("of an address that has many of the places a stranger gives way, busy as it is, and to other addresses alone")
+  @Test("a busy stranger gives way if its address has many of the places, but only to other addresses")
   func manyOfOneAddress() {
     #expect(crowded(from: "c:1").side.members == [3, 4, 5, 6, 7].map(node))
     #expect(crowded(from: "a:9").side.members == [2, 3, 4, 5, 6].map(node))
@@ -248,7 +248,7 @@ struct PlacesTests {
     return one
   }
 
-  @Test("of a key that has many of the places, one of whatever addresses gives way")
+  @Test("a key that has many of the places gives one up, whatever its addresses")
   func manyOfOneKey() {
     let ofKey = (1...5 as ClosedRange<UInt64>).map { NodeID(peer: peer(2), incarnation: Incarnation(rawValue: $0)) }
     #expect(Set(scattered(ofKey).side.members) == Set(ofKey.dropFirst() + [node(8)]))
@@ -261,7 +261,7 @@ struct PlacesTests {
     #expect(scattered(strangers).side.members == strangers)
   }
 
-  /// Strangers of one address whom we have accepted, and who never admit us.
+  /// Strangers from one address that we have accepted, and that never admit us.
   private func pending(_ one: OneSided, _ numbers: ClosedRange<UInt8>, from address: String, id: UInt64 = 100) {
     for number in numbers {
       associate(one, node(number), 10 + UInt64(number), from: "\(address):\(number)", invites: true)

@@ -60,7 +60,7 @@ struct PeerConditionsTests {
     #expect(states.count == 0)
   }
 
-  @Test("an invitation of ours beside one of the peer is one connecting, which ends once")
+  @Test("our own invitation beside the peer's gives one `connecting`, which ends once")
   func bothInvite() {
     var states = PeerConditions()
     #expect(conditions(states.attemptBegan(far, name: nil)) == [.connecting])
@@ -69,7 +69,7 @@ struct PeerConditionsTests {
     #expect(conditions(states.attemptEnded(far, Ending(.timedOut, .peer))) == [.disconnected(Ending(.timedOut, .peer))])
   }
 
-  @Test("who is invited again while its membership ends was disconnected in between")
+  @Test("a peer that is invited again while its membership ends was disconnected in between")
   func again() {
     var states = PeerConditions()
     _ = states.fold(.connected(proven))

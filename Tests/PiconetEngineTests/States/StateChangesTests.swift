@@ -70,7 +70,7 @@ struct StateChangesTests {
     #expect(told(one) == [.available, .connecting, .disconnected(end), .available])
   }
 
-  @Test("an invitation by address is connecting from when it is known to whom")
+  @Test("an invitation by address is connecting as soon as its peer is known")
   func byAddress() {
     let one = OneSided(isSmaller: true)
     one.invite()

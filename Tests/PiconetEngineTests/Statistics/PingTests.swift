@@ -21,7 +21,7 @@ struct PingTests {
     #expect(roundTrip.last == .milliseconds(30) && roundTrip.shortest == .milliseconds(30) && roundTrip.count == 1)
   }
 
-  @Test("each answer belongs to its ping, and one that nobody asked for says nothing")
+  @Test("each answer belongs to its ping, and an unsolicited one is ignored")
   func answersBelongToTheirPings() throws {
     let one = OneSided().connected()
     let first = try #require(pingToken(one.side.command(.ping(one.far, timeout: .seconds(5)), id: 1)))
@@ -33,7 +33,7 @@ struct PingTests {
     #expect(one.receive(.pong(first)).replies(to: 1) == [.roundTrip(.milliseconds(20))])
   }
 
-  @Test("without an answer it ends in time, and a late answer is nobody's")
+  @Test("a ping without an answer times out, and a late answer is ignored")
   func timeout() throws {
     let one = OneSided().connected()
     let token = try #require(pingToken(one.side.command(.ping(one.far, timeout: .seconds(1)), id: 1)))
@@ -74,7 +74,7 @@ struct PingTests {
     #expect(one.side.command(.cancelPing(CommandID(rawValue: 51)), id: 52).replies(to: 51).isEmpty)
   }
 
-  @Test("who pings and cancels a peer that takes nothing is refused before the peer is taken for the one to blame")
+  @Test("an application that pings and cancels without end is refused before a peer that takes nothing is blamed")
   func cancelledWithoutEnd() throws {
     let one = OneSided().connected()
     one.side.takesAll = false

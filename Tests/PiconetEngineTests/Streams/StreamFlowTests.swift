@@ -35,7 +35,7 @@ struct StreamFlowTests {
     #expect(outcome.effects.contains(.streamTaken(id(1), byteCount: 30)))
   }
 
-  @Test("streams take turns, a frame each, whoever was there first")
+  @Test("streams take turns, a frame each, whichever was there first")
   func turns() {
     let one = connected { $0.frameLimit = 1_024 }
     one.side.takesAll = false
@@ -47,7 +47,7 @@ struct StreamFlowTests {
     #expect(data(outcome) == ["0:1023", "1:1023", "2:10", "0:1023", "1:477", "0:954"])
   }
 
-  @Test("who has no credit holds nobody back, and goes on with more")
+  @Test("a stream without credit holds no other back, and goes on with more")
   func credit() {
     let one = connected(window: 100)
     for number in 1...2 as ClosedRange<UInt64> {
@@ -118,13 +118,13 @@ struct StreamFlowTests {
     #expect(one.side.take(.streamConsumed(id(StreamID.firstIncoming), byteCount: 9)).frames.isEmpty)
     let last = one.side.take(.streamConsumed(id(StreamID.firstIncoming), byteCount: 1))
     #expect(last.frames == [.streamDone(stream: 0)])
-    // A stream without a byte is read when somebody has met its end.
+    // A stream without bytes counts as read once its reader has met the end.
     let second = id(StreamID.firstIncoming + 1)
     #expect(one.receive(.openStream(stream: 0, name: "b"), .endStream(stream: 0)).frames.isEmpty)
     #expect(one.side.take(.streamConsumed(second, byteCount: 0)).frames == [.streamDone(stream: 0)])
   }
 
-  @Test("what was given up is dropped as it comes, within its credit, until its sender knows")
+  @Test("bytes of a stream that was given up are dropped as they come, within its credit, until the sender knows")
   func dropped() {
     let one = connected { $0.firstStreamWindow = 100 }
     one.receive(.openStream(stream: 0, name: "a"))

@@ -110,7 +110,7 @@ struct StreamOrdersTests {
         return nil
       }
       let isOpen = into.values.contains { $0.id == stream && $0.phase == .open }
-      // A writer may give up what it has ended while nobody has read it.
+      // A writer may give up a stream that it has ended and that is not read yet.
       let isTwice = ends.count == 2 && ends[0] == .finished && ends[1] == .cancelled(Ending(.cancelled, .peer, "w"))
       guard ends.count == (isOpen ? 0 : 1) || isTwice else { return "\(stream) ended so: \(ends)" }
     }

@@ -115,7 +115,7 @@ struct StreamRulesTests {
     #expect(one.side.census.members == 1 && one.side.census.streams == 0)
   }
 
-  @Test("a member that we are leaving may still open streams: they are stopped, and nobody is told of them")
+  @Test("a member that we are leaving may still open streams: they are stopped, and the application is not told")
   func whileLeaving() {
     let one = connected()
     one.side.command(.openStream(own, to: one.far, name: ""))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-@Suite("A trace file that is none is refused")
+@Suite("An invalid trace file is refused")
 struct TraceFileTests {
   static let header = TraceHeader(
     identity: LocalIdentity(node: node(3)), configuration: EngineConfiguration(sessionID: "s", name: "n"),
@@ -93,7 +93,7 @@ struct TraceFileTests {
     #expect(TraceChecksum.of([]) == 0)
   }
 
-  @Test("what is cut off is read as far as it goes")
+  @Test("a truncated trace is read as far as it goes")
   func cutTracesAreRead() throws {
     let trace = Self.trace()
     for count in stride(from: 0, to: trace.count, by: 3) {

@@ -34,7 +34,7 @@ struct ChunkTurnsTests {
     #expect(turns.current == id(1))
   }
 
-  @Test("whoever goes leaves the turn where it was, or to the next")
+  @Test("a transfer that goes leaves the turn where it was, or to the next")
   func removal() {
     var turns = ChunkTurns()
     for number: UInt64 in 1...4 { turns.append(id(number)) }
@@ -98,7 +98,7 @@ struct ChunkTurnsTests {
     }
   }
 
-  @Test("one that rests gives its turns away, and holds up nobody")
+  @Test("a paused transfer gives its turns away, and holds up no other")
   func resting() {
     let steps = progress(of: 3, paused: id(2))
     #expect(steps.last?[0] == 4 << 20)

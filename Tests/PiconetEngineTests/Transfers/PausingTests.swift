@@ -29,7 +29,7 @@ struct PausingTests {
     #expect(outcome.frames.last == .end(transfer: 0, size: 100_000, someDigest))
   }
 
-  @Test("what was read before the pause is kept and goes afterwards, once")
+  @Test("bytes that were read before the pause are kept and sent afterwards, once")
   func middle() {
     let one = sending()
     one.side.answersDisk = false
@@ -175,7 +175,7 @@ struct PausingTests {
     #expect(one.side.log.replies(to: 5).count == 1)
   }
 
-  @Test("what is stored is kept when a link or a process ends, and thrown away when the file was given up")
+  @Test("stored bytes are kept when a link or a process ends, and thrown away when the file was given up")
   func keeping() {
     func end(_ how: (OneSided) -> Outcome) -> [Effect] {
       how(receiving(pausedFirst: false)).effects.filter { $0 == .keepStore(theirs) || $0 == .discardStore(theirs) }

@@ -56,7 +56,7 @@ struct PresentTransferTests {
       "\(again.effects)")
   }
 
-  @Test("what the sender has given up while it was compared is refused, not begun anew, and is over on both sides")
+  @Test("a file that the sender gives up while it is compared is refused, not begun anew, and is over on both sides")
   func abandoned() {
     let receiver = claiming()
     #expect(receiver.receive(.abandon(transfer: 0, .cancelled, detail: "")).frames == [])
@@ -88,7 +88,7 @@ struct PresentTransferTests {
       beyond.receive(.restart(transfer: 0, offset: Self.size + 1, limit: Self.size + 1)).closeReason == .protocolBroken)
     let unknown = claimed()
     #expect(unknown.receive(.restart(transfer: 9, offset: 0, limit: 1)).closeReason == .protocolBroken)
-    // A store of ours that restarts a second time is not heard.
+    // A second restart of our own store is ignored.
     let store = claiming()
     store.side.take(.storeRestarted(theirs, offset: 0))
     #expect(store.side.take(.storeRestarted(theirs, offset: 0)).frames == [])
@@ -134,7 +134,7 @@ struct PresentTransferTests {
     #expect(far.side.command(.tellCompared(theirs, byteCount: 40)).frames == [])
   }
 
-  @Test("who compares more than was offered breaks the protocol")
+  @Test("a receiver that compares more than was offered breaks the protocol")
   func comparesTooMuch() {
     let one = OneSided().connected()
     one.side.command(.offer(ours, to: one.far, ResourceOffer(name: [1], size: Self.size)), id: 5)

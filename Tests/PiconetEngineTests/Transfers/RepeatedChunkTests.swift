@@ -7,7 +7,7 @@ import Testing
 struct RepeatedChunkTests {
   private let theirs = TransferID(rawValue: TransferID.firstIncoming)
 
-  @Test("what is here and comes again is not stored again, but told, as often as it comes")
+  @Test("bytes that are here and come again are not stored again, but told, as often as they come")
   func told() throws {
     let one = OneSided().connected { $0.capabilities = .resume }
     one.receive(.offer(transfer: 0, ResourceOffer(name: [1], size: 100)))

@@ -32,7 +32,7 @@ struct StoreSignTests {
     return times
   }
 
-  @Test("while a write or the commit takes long the sender hears of it at least once a second, and not otherwise")
+  @Test("while a write or the commit takes long, and only then, the sender hears of it at least once a second")
   func signs() {
     let one = receiving()
     #expect(told(one, for: .seconds(5)) == [])

@@ -39,7 +39,7 @@ struct TransferNumbersTests {
   }
 }
 
-@Suite("Reading ahead of a transfer of ours")
+@Suite("Reading ahead in our own transfers")
 struct NextReadTests {
   private func waiting(size: UInt64) -> TransferSender {
     TransferSender(
@@ -74,7 +74,7 @@ struct NextReadTests {
     #expect(next(transfer) == [200, 100])
   }
 
-  @Test("what was read and not transmitted counts like a read under way")
+  @Test("bytes that were read and not transmitted count like a read under way")
   func blocksCount() throws {
     let transfer = try transfer(size: 1_000, limit: 1_000)
     #expect(next(transfer) == [0, 100])

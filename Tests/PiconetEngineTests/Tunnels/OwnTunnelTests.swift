@@ -60,7 +60,7 @@ struct OwnTunnelTests {
     #expect(over.failure(of: 41)?.reason == .unreachable, "a relay is one of the transports")
   }
 
-  @Test("fails with what the relay says, and with what we know ourselves, without a word to anybody")
+  @Test("fails with what the relay says, or, without a frame, with what we know ourselves")
   func fails() {
     let engine = TunnelEngine(members: [1, 2], relays: false)
     engine.join(4, [.removal, .introductions, .tunnels])
@@ -84,7 +84,7 @@ struct OwnTunnelTests {
     }
   }
 
-  @Test("is brought by a relay, with whom and over how many as it says")
+  @Test("is offered by a relay, which names the remote node and the number of relays")
   func offered() {
     let engine = TunnelEngine(members: [1], relays: false)
     let relay = engine.members[0]
@@ -193,7 +193,7 @@ struct TunnelQueueTests {
     var read = [UInt8](repeating: 1, count: 4_096)
     tunnel.write(read[0..<1])
     let place = read.withUnsafeBytes { $0.baseAddress }
-    // Somebody else's array would be copied by this.
+    // This write would copy the array if it had a second owner.
     read[0] = 2
     #expect(read.withUnsafeBytes { $0.baseAddress } == place && tunnel.queuedCount == 1)
   }

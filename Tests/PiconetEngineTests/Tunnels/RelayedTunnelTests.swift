@@ -65,7 +65,7 @@ struct RelayedTunnelTests {
     #expect(engine.relay() != nil)
   }
 
-  @Test("refuses with the reason: not configured, nobody there, one that takes none, too many relays or tunnels")
+  @Test("refuses with the reason: not configured, no such member, no tunnels there, too many relays or tunnels")
   func refuses() {
     let without = TunnelEngine(members: [1, 2], relays: false)
     let open = Frame.openTunnel(tunnel: 0, to: node(2))
@@ -272,7 +272,7 @@ struct RelayedTunnelTests {
     }
   }
 
-  @Test("what each side may have ahead is told again on the next link, also before anything has passed")
+  @Test("the credit of each side is told again on the next link, also before anything has passed")
   func restated() throws {
     let engine = TunnelEngine(members: [1, 2])
     let one = engine.members[0]
@@ -284,7 +284,7 @@ struct RelayedTunnelTests {
     #expect(one.sent(resumed).credits.map(\.limit) == [524_288])
   }
 
-  @Test("where both ends send all they may, neither is silent for long over a slow relay, from the beginning")
+  @Test("if both ends send all they may, neither is silent for long over a slow relay, from the beginning")
   func seldomSilent() throws {
     let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 50_000 }
     let ends = engine.members
@@ -452,7 +452,7 @@ struct RelayedTunnelTests {
     case unknownClose, beyondCredit, moreConsumed, seventeenth, offerFromUs, offerFromItself
   }
 
-  @Test("who breaks the rules of tunnels loses his association, and nobody else", arguments: Offence.allCases)
+  @Test("ends the association of a member that breaks the rules of tunnels, and no other", arguments: Offence.allCases)
   func breaches(_ offence: Offence) throws {
     let engine = TunnelEngine(members: [1, 2, 3]) { $0.relaying?.tunnelsPerMember = 64 }
     let (one, other) = (engine.members[0], engine.members[1])

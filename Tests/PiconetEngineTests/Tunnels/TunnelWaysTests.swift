@@ -73,7 +73,7 @@ struct TunnelWaysTests {
     #expect(relay.sent(outcome).closes == [.notAvailable])
   }
 
-  @Test("of two members that are reached over one another the way has an end all the same")
+  @Test("the way to one of two members that are reached over each other has an end")
   func ring() {
     let engine = TunnelEngine(members: [], relays: false)
     engine.engine.one.traits = .relayed(by: 2, count: 1)

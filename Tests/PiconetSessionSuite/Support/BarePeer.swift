@@ -17,7 +17,7 @@ final class BarePeer: @unchecked Sendable {
   private let resolver: WorkerThread
   private var transport: (any Transport)?
   private var shutDown: ((@escaping () -> Void) -> Void)?
-  /// An adapter that advertises nothing lets nobody connect.
+  /// Advertises, because an adapter that advertises nothing accepts no connections.
   private var discovery: (any Discovery)?
   private var sessionID = ""
   private let identity: PeerID

@@ -81,7 +81,7 @@ final class MemoryMedium: Sendable {
   /// Links of which at least one end is still open.
   var linkCount: Int { state.withLock { $0.wires.count { !$0.isOver } } }
 
-  /// Takes the adapter away, so that nobody can listen, or gives it back and tells so.
+  /// Takes the adapter away, so that no node can listen, or gives it back and says so.
   func setPluggedIn(_ isPluggedIn: Bool) {
     let transports = state.withLock { state in
       state.isPluggedIn = isPluggedIn

@@ -117,7 +117,7 @@ final class MemoryWire: Sendable {
     }
   }
 
-  /// Nothing gets through any more, and nobody is told; or all of it does again.
+  /// Holds all bytes back without telling either side, or lets them through again.
   func setSilent(_ isSilent: Bool) { change { $0.isSilent = isSilent } }
 
   /// Both ends are told that the link is lost.

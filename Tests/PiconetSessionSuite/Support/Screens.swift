@@ -14,7 +14,7 @@ final class Screens: Sendable {
     showing.continuation.yield(name)
   }
 
-  /// Who looks at this screen says that the codes are the same.
+  /// The user at this screen says that the codes are the same.
   func agree(_ name: String) -> Change {
     { configuration in
       configuration.compare = { [self] _, code in
@@ -24,7 +24,7 @@ final class Screens: Sendable {
     }
   }
 
-  /// Who looks at this screen answers only when nobody asks any more.
+  /// The user at this screen does not answer before the question has ended.
   func leaveOpen(_ name: String) -> Change {
     { configuration in
       configuration.compare = { [self] _, code in
@@ -35,7 +35,7 @@ final class Screens: Sendable {
     }
   }
 
-  /// Who looks at this screen says that the codes differ, once the other one shows its own.
+  /// The user at this screen says that the codes differ, once the other screen shows its own.
   func refuse(_ name: String, once other: String) -> Change {
     { configuration in
       configuration.compare = { [self] _, code in

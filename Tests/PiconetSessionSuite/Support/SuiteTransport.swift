@@ -116,7 +116,7 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   /// For what must happen before a test goes on.
   var patience: Duration { usesBluetooth ? .seconds(20) : .seconds(30) }
 
-  /// How long until a peer that is gone is missed: over Bluetooth nobody says so, and 48 s were seen.
+  /// How long until a peer that is gone is missed. Over Bluetooth no signal says so, and 48 s were seen.
   var forgetting: Duration { usesBluetooth ? .seconds(70) : patience }
 
   /// How long one test may take altogether.

@@ -168,7 +168,7 @@ final class SuiteWorld: Sendable {
 
   // MARK: Faults
 
-  /// Links go silent, and nobody is told.
+  /// Silences all links without telling either side.
   func silence() async throws {
     memory?.setSilent(true)
     for relay in relays.withLock({ $0 }) { relay.setSilent(true) }
@@ -238,7 +238,7 @@ struct SuitePair: Sendable {
 
   func addresses() async throws -> [TransportAddress] { try await world.addresses(of: server) }
 
-  /// The server's next invitation; throws why there is none if the attempt that should bring it fails first.
+  /// The server's next invitation. Throws the error of the attempt that should bring it, if that fails first.
   func invitation(of inviting: Task<Member, any Error>? = nil) async throws -> Invitation {
     let server = server
     let waiting = Task { await server.invitations.first() }
