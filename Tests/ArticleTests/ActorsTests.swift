@@ -71,7 +71,7 @@ struct ActorsTests {
     }
   }
 
-  @Test("a kept value comes to who observes it, signals to who listens, and the observer learns that a member has gone")
+  @Test("a kept value comes to its observer, signals to their listener, and the observer learns that a member has gone")
   func signals() async throws {
     try await withSystems { players, server, client, member in
       try await client.ping(member)
@@ -96,7 +96,7 @@ struct ActorsTests {
     }
   }
 
-  @Test("the advice about a call that failed fits its reason, and who comes and goes is told")
+  @Test("the advice about a failed call fits its reason, and the program reports members that come and go")
   func failures() async throws {
     #expect(advice(forCall: RemoteCallError(.tooManyCalls)) == "It is busy.")
     #expect(advice(forCall: RemoteCallError(.tooLarge, detail: "5 bytes")) == "tooLarge: 5 bytes")

@@ -6,7 +6,7 @@ import Testing
 struct FilesTests {
   static let image: [UInt8] = [0x89, 0x50, 0x4E, 0x47] + [UInt8](repeating: 7, count: 200_000)
 
-  @Test("images are stored for each who sends them, and anything else is refused with a reason")
+  @Test("images of each sender are stored, and anything else is refused with a reason")
   func images() async throws {
     let folder = try TemporaryFolder()
     let image = try folder.write("a.png", Self.image)

@@ -22,7 +22,7 @@ struct GroupsAndRelaysTests {
     }
   }
 
-  @Test("two members of a third become each other's by its word, where that is taken; another one's is declined")
+  @Test("two members of a third become each other's if they take its word; another member's word is declined")
   func broughtTogether() async throws {
     let session = UUID().uuidString
     func pairs(_ name: String) -> NodeConfiguration { NodeConfiguration(sessionID: "", name: name) }
@@ -38,7 +38,7 @@ struct GroupsAndRelaysTests {
           let host = try #require(cleo.session[anna.id])
           let newcomer = try #require(anna.session[cleo.id])
           let cleos = Task { await followIntroductions(of: host, in: cleo.session) }
-          // Ben takes nobody's word but his own.
+          // Ben takes no member's word.
           let bens = Task { await followIntroductions(of: host, in: ben.session) }
           let refusals = await introduce(newcomer, in: anna.session)
           #expect(refusals.map(\.code) == [.declined] && refusals.first?.peer == ben.id)
@@ -57,7 +57,7 @@ struct GroupsAndRelaysTests {
     }
   }
 
-  @Test("in a group the third member, who has invited only one, has both")
+  @Test("in a group the third member invites only one, and has both")
   func groups() async throws {
     let session = UUID().uuidString
     try await run(groupConfiguration(name: "Anna"), session) { anna in
@@ -75,7 +75,7 @@ struct GroupsAndRelaysTests {
     }
   }
 
-  @Test("everybody is told whom a member declines, with both names")
+  @Test("every member is told which member another one declines, with both names")
   func apart() async throws {
     let session = UUID().uuidString
     var refusing = groupConfiguration(name: "Ben")
@@ -99,10 +99,10 @@ struct GroupsAndRelaysTests {
     }
   }
 
-  @Test("two whom no transport brings together reach each other over the third, and each is told so by name")
+  @Test("two members without a common transport reach each other over the third, and each is told so by name")
   func relayed() async throws {
     let session = UUID().uuidString
-    // Nobody finds an address of this very device, and members tell nobody of one.
+    // No node discovers an address of this very device, and members tell one another of none.
     func undiscovered(_ configuration: NodeConfiguration) -> NodeConfiguration {
       var configuration = configuration
       configuration.discovers = false

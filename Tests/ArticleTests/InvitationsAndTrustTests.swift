@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The article about invitations and trust", .timeLimit(.minutes(15)))
 struct InvitationsAndTrustTests {
-  /// Anna invites Ben, whose program answers; both ask their users, who answer as `says` tells.
+  /// Anna invites Ben, whose program answers. Both ask their users, who answer `says`.
   private func meet(in folder: TemporaryFolder, session: String, says: Bool = true) async throws -> (
     questions: [String], error: PiconetError?
   ) {
@@ -21,7 +21,7 @@ struct InvitationsAndTrustTests {
       let answering = Task { await answerInvitations(of: players.server, ask: ask) }
       let peer = try await players.serverInSight()
       error = await failure { try await invite(peer, from: players.client) { questions.add($0) } }
-      // Ben's program hears a moment later that it is admitted, and notes who was confirmed.
+      // Ben's program hears a moment later that it is admitted, and then remembers the confirmed device.
       while try error == nil && !remembers("anna", in: folder.path + "/ben") { await Task.yield() }
       await players.server.stop()
       await answering.value
@@ -47,7 +47,7 @@ struct InvitationsAndTrustTests {
     #expect(second.error == nil && second.questions.isEmpty, "\(second.questions)")
   }
 
-  @Test("two members of a third are not each other's, until everybody accepts and invites everybody")
+  @Test("two members of a third are not each other's, until all accept and invite one another")
   func everybodyWithEverybody() async throws {
     let session = UUID().uuidString
     func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
@@ -98,7 +98,7 @@ struct InvitationsAndTrustTests {
     #expect(try await meet(in: folder, session: session).questions.isEmpty)
   }
 
-  @Test("devices of a company let each other in, and nobody else")
+  @Test("devices of a company let each other in, and no other device")
   func company() async throws {
     let folder = try TemporaryFolder()
     let authority = try certify("ca", in: folder)
@@ -134,7 +134,7 @@ struct InvitationsAndTrustTests {
     return try TemporaryFolder.bytes(folder.path + "/\(name).key") + TemporaryFolder.bytes(folder.path + "/\(name).pem")
   }
 
-  @Test("after a no nobody is a member, nobody is remembered, and the question comes again")
+  @Test("after a no neither device is a member or remembered, and the question comes again")
   func refusal() async throws {
     let folder = try TemporaryFolder()
     let session = UUID().uuidString
@@ -158,7 +158,7 @@ struct InvitationsAndTrustTests {
     }
   }
 
-  @Test("a typed code lets in who has it, and nobody else")
+  @Test("a typed code lets in the device that has it, and no other")
   func typedCode() async throws {
     try await Players.run { players in
       let code = try await showNewCode(of: players.server)
@@ -189,7 +189,7 @@ struct InvitationsAndTrustTests {
     }
   }
 
-  @Test("a program that asks nobody lets in whoever comes, until its task is cancelled")
+  @Test("a program that asks no person lets in every device that comes, until its task is cancelled")
   func everybody() async throws {
     try await Players.run { players in
       let accepting = Task { await acceptEverybody(on: players.server) }
@@ -207,7 +207,7 @@ struct InvitationsAndTrustTests {
     #expect(printable("A\u{1B}[31m\u{202E}n\nna") == "A[31mnna")
   }
 
-  @Test("who accepts knows what the inviter proposes, before and after, and has proposed nothing itself")
+  @Test("the accepting node knows what the inviter proposes, before and after, and has proposed nothing itself")
   func proposal() async throws {
     try await Players.run { players in
       async let accepted: Member? = {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The article about messages and streams", .timeLimit(.minutes(15)))
 struct MessagesAndStreamsTests {
-  @Test("moves arrive in order, and what is no move is passed over")
+  @Test("moves arrive in order, and other messages are passed over")
   func moves() async throws {
     try await Players.run { players in
       let (member, _) = try await players.connect()

@@ -25,10 +25,10 @@ struct WhenLinksBreakTests {
     }
   }
 
-  @Test("the advice for somebody who can't be reached says why for each transport")
+  @Test("the advice for a peer that can't be reached says why for each transport")
   func unreachable() async throws {
     try await Players.run { players in
-      // Nobody listens at this address.
+      // No program listens at this address.
       let error = try #require(await failure { try await players.client.invite(at: "127.0.0.1:1") })
       #expect(advice(for: error).hasPrefix("No way leads there. tcp: "))
     }

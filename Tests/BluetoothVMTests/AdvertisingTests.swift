@@ -71,11 +71,11 @@ struct AdvertisingTests {
     }
   }
 
-  @Test("a scan hears who advertises already at the next advertising event, and not at once")
+  @Test("a scan hears a host that advertises already at its next advertising event, and not at once")
   func next() throws {
     try withHosts { hosts in
       try advertise(hosts.advertiser, interval: 4000, [2, 1, 6])
-      // The first event is over once somebody has heard it.
+      // The first event is over once a host has heard it.
       try scan(hosts.witness, filtersDuplicates: true)
       #expect(try heard(hosts.witness, of: hosts.advertiser) == [2, 1, 6])
       try scan(hosts.scanner, filtersDuplicates: true)
@@ -103,7 +103,7 @@ struct AdvertisingTests {
     }
   }
 
-  @Test("who is out of reach is not heard by a scan, and is when it comes")
+  @Test("a scan does not hear a host that is out of reach, and hears it when it comes")
   func outOfReach() throws {
     defer { _ = try? FaultTests.run("fault unmute 0 1") }
     try withHosts { hosts in

@@ -28,7 +28,7 @@ struct CapacityTests {
     _ = try first.event(RawHost.Event.disconnectionComplete)
   }
 
-  @Test("who has seven links is refused an eighth by its own controller, until one of them has ended")
+  @Test("a controller refuses its host an eighth link, until one of the seven has ended")
   func dials() throws {
     try Self.full { first, handle, second, last in
       #expect(try PagingTests.page(first, last) == 0x09, "connection limit exceeded")
@@ -41,7 +41,7 @@ struct CapacityTests {
     }
   }
 
-  @Test("who dials a controller with seven links is refused by it, and its host isn't asked")
+  @Test("a controller with seven links refuses another host that dials it, and does not ask its own host")
   func isDialled() throws {
     try Self.full { first, handle, _, last in
       #expect(try PagingTests.page(last, first) == 0)

@@ -21,7 +21,7 @@ struct ControllerTests {
     try Self.end()
   }
 
-  /// Makes sure that there is no link between the two, and no advertising of ours.
+  /// Ends links between the two, and the tests' own advertising.
   static func end() throws {
     _ = try FaultTests.run(
       "hcitool -i hci0 cmd 0x08 0x000e; for i in 0 1; do hcitool -i hci$i cmd 0x08 0x003c \(set); done")
@@ -126,7 +126,7 @@ struct ControllerTests {
     for (from, to, address, port) in [(2, 0, Self.first, 4131), (1, 2, Self.third, 4133)] {
       _ = try FaultTests.run("fault run timeout -s KILL 60 l2test -i hci\(to) -r -P \(port)")
       #expect(try FaultTests.becomes("grep -q \" \(port) \" /sys/kernel/debug/bluetooth/l2cap"))
-      // Only once: the second time there is a key, and nobody is asked for anything.
+      // Only once: the second time the hosts have a key, and neither is asked for anything.
       let sent = try FaultTests.run("timeout 30 l2test -i hci\(from) -s -N 1 -b 20 -A -P \(port) \(address)")
       #expect(sent.output.contains("Connected"), "hci\(from) to hci\(to): \(sent.output)")
     }

@@ -45,7 +45,7 @@ struct FaultTests {
   /// Makes a link. Without traffic it would end by itself after two seconds, so a ping goes on and keeps it. The ping
   /// ends with the link.
   static func connect() throws {
-    // Process waits for everybody that holds its descriptors; `fault` starts programs without them.
+    // Process waits for every program that holds its descriptors; `fault` starts programs without them.
     _ = try run("fault run timeout -s KILL 30 l2ping -i hci0 -d 1 -t 20 \(second)")
     #expect(try becomes("hcitool -i hci0 con | grep -q ACL && hcitool -i hci1 con | grep -q ACL"))
   }
@@ -101,7 +101,7 @@ struct FaultTests {
     #expect(try Self.ping().status == 0)
   }
 
-  @Test("an adapter whose former self somebody still holds does not come back under another name")
+  @Test("an adapter whose former self a program still holds does not come back under another name")
   func held() throws {
     defer { try? ControllerTests.end() }
     try ControllerTests.end()
@@ -154,7 +154,7 @@ struct FaultTests {
   }
 
   @Test(
-    "what is no request is refused",
+    "an invalid request is refused",
     arguments: ["mute 0", "mute 0 99", "delay -1", "slots 2", "cut 1 1", "gone 99"])
   func refused(request: String) throws {
     #expect(try Self.run("fault \(request)").status == 1)

@@ -88,7 +88,7 @@ struct PagingTests {
     }
   }
 
-  @Test("a page that nobody hears is cancelled, or ends by the page timeout")
+  @Test("a page that no controller hears is cancelled, or ends by the page timeout")
   func unheard() throws {
     defer { _ = try? FaultTests.run("fault paging 5120") }
     #expect(try FaultTests.run("fault paging 60000").status == 0)

@@ -35,7 +35,7 @@ struct PairingTests {
     }
   }
 
-  @Test("both hosts are asked at every pairing, and the one that wants it is told its end")
+  @Test("both hosts are asked at every pairing, and the host that wants it is told its end")
   func again() throws {
     try PagingTests.hosts { first, second in
       for host in [first, second] { #expect(try host.command(0x0C56, [1]) == 0) }
@@ -46,7 +46,7 @@ struct PairingTests {
     }
   }
 
-  @Test("a host that has the key is asked for it, and nobody for anything else")
+  @Test("a controller asks a host that has the key for it, and asks neither host for anything else")
   func withKey() throws {
     try PagingTests.hosts { first, second in
       for host in [first, second] { #expect(try host.command(0x0C56, [1]) == 0) }

@@ -96,7 +96,7 @@ final class RawHost {
     return Array(received.prefix(packets))
   }
 
-  /// How many packets of data have come that nobody has asked for.
+  /// How many packets of data have come that no test has read.
   func dataCount() throws -> Int {
     // The answer comes after all that came before.
     _ = try answer(0x1009)
@@ -108,7 +108,7 @@ final class RawHost {
     try next("event \(String(code, radix: 16))") { other, _ in other == code }.parameters
   }
 
-  /// How many events of this kind have come that nobody has asked for.
+  /// How many events of this kind have come that no test has read.
   func count(_ code: UInt8) throws -> Int {
     // The answer comes after all that came before.
     _ = try answer(0x1009)

@@ -27,7 +27,7 @@ struct RehearsalTests {
     ] { #expect((Self.goodput(figures, name) ?? 0) > 0, "\(name)") }
     #expect(report.contains("start of imagesend to found") && report.contains("hcitool inq"))
     #expect(report.contains("| hci0 | 00:AA:01:00:00:00 | emulated |"))
-    // Either a plausible figure for the air, or the reason why there is none.
+    // Either a plausible figure for the air, or the reason why it is missing.
     #expect(
       report.contains("sent on the air for each byte of the file, L2CAP | 1.") || report.contains("btmon was too slow"))
   }

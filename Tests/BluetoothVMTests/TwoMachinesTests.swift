@@ -67,7 +67,7 @@ struct TwoMachinesTests {
     #expect(report.contains("nobody breaks links between two machines on demand"))
   }
 
-  @Test("where nobody serves the far adapter, every test fails with that, and so does the whole")
+  @Test("every test fails with the reason if no agent serves the far adapter, and so does the whole")
   func nobodyServes() throws {
     let (result, report, _) = try Rehearsal.run(
       "--peer 00:AA:01:01:00:01 --far 127.0.0.1:9 --suites --filter '^PiconetSessionSuite[.]SessionSuite/AvailabilityTests'",

@@ -7,7 +7,7 @@ import Testing
 @Suite("A question to a person at a terminal")
 struct AcceptQuestionTests {
   @Test(
-    "what was typed before it could be read is no answer to it, and what comes during the pause after a question that was taken back is none either",
+    "a question ignores keys pressed before a person could read it, or in the pause after a withdrawn question",
     arguments: [AcceptQuestion.Former.none, .answered, .takenBack])
   func typedBefore(former: AcceptQuestion.Former) async throws {
     let terminal = try #require(PseudoTerminal())

@@ -49,7 +49,7 @@ struct AnnouncedFilesTests {
     #expect(read.files == 300 && read.first.count < 40 && read.first.count > 30)
   }
 
-  @Test("what is no announcement, or contradicts itself, is none")
+  @Test("a malformed or contradictory announcement is refused")
   func refused() {
     for text in [
       "", "hello", "piconet-files 1", "piconet-files 1\n", "piconet-files 2\n1 1 whole\n", "piconet-files 1\n1 1\n",
@@ -115,7 +115,7 @@ struct OfferSelectionTests {
     #expect(try taken("4 c.heic") == ["album/c.heic", "d [1].png"])
   }
 
-  @Test("what fits none of them, and numbers that are not in the list, are said")
+  @Test("a choice with a word that fits no file, or a number that is not in the list, is refused")
   func refused() {
     for line in ["0", "5", "3-2", "1-9", "99999999999999999999", "*.mov", "1-2-3", "-1", "", " , "] {
       #expect(throws: OfferSelection.Problem.self, "\(line)") { try taken(line) }

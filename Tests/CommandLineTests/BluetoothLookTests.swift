@@ -15,7 +15,7 @@ struct BluetoothLookTests {
     return facts.bluetoothObstacle(of: adapter)?.word
   }
 
-  @Test("the cause is told, not what follows from it")
+  @Test("the obstacle is the cause, not a consequence of it")
   func cause() {
     #expect(obstacle { _ in } == nil)
     #expect(obstacle { $0.hasBluetoothBuild = false } == "kernel.build")
@@ -68,7 +68,7 @@ struct BluetoothLookTests {
     #expect(obstacle { $0.bus = .silent } == "dbus.silent")
   }
 
-  @Test("privileges for the headless way are no finder beside a bluetoothd that is there and answers nobody")
+  @Test("a bluetoothd that does not answer is an obstacle, even with the privileges for the headless way")
   func frozenDaemon() {
     for isRoot in [false, true] {
       func freeze(_ facts: inout DoctorFacts, _ bus: DoctorFacts.Bus) {
@@ -87,7 +87,7 @@ struct BluetoothLookTests {
     }
   }
 
-  @Test("at the start what can't pass by itself is told at once; what may pass is not")
+  @Test("at the start a lasting obstacle is reported at once, and a passing one is not")
   func atStart() {
     let lo = ProgramEnvironment(variable: { $0 == "PICONET_INTERFACES" ? "lo" : nil }, hostName: "h")
     let look = BluetoothLook(options: TransportOptions(choice: .bluetooth), environment: lo)
@@ -129,7 +129,7 @@ struct BluetoothLookTests {
       } == "adapter.down")
   }
 
-  @Test("it is told where Bluetooth was asked for, or no network is there, and with what to do")
+  @Test("an obstacle is reported, with advice, if Bluetooth was asked for or there is no network")
   func words() {
     let free = ProgramEnvironment(variable: { _ in nil }, hostName: "h")
     let lo = ProgramEnvironment(variable: { $0 == "PICONET_INTERFACES" ? "lo" : nil }, hostName: "h")
@@ -153,7 +153,7 @@ struct BluetoothLookTests {
     #expect(look(.le, free).depends(facts))
   }
 
-  @Test("that there is no network is told of what is to go over one, and where no loopback was asked for")
+  @Test("the lack of a network is reported unless Bluetooth or loopback was asked for")
   func network() {
     let free = ProgramEnvironment(variable: { _ in nil }, hostName: "h")
     let chosen = ProgramEnvironment(variable: { $0 == "PICONET_INTERFACES" ? "eth7" : nil }, hostName: "h")
@@ -170,7 +170,7 @@ struct BluetoothLookTests {
     #expect(BluetoothLook(options: TransportOptions(choice: .bluetooth), environment: chosen).networkLack == nil)
   }
 
-  @Test("what is seen twice in a row is told once, and so is that it has gone")
+  @Test("an obstacle seen twice in a row is reported once, and so is its end")
   func memory() {
     var memory = ObstacleMemory()
     let looks = [nil, nil, "off", nil, nil, "off", "off", "off", "blocked", "blocked", nil, "blocked", nil, nil, nil]

@@ -31,7 +31,7 @@ struct CompletionTests {
 
   @Test("the shell takes it for a script", arguments: Shell.allCases)
   func syntax(shell: Shell) throws {
-    // The other two shells are there only if somebody has installed them.
+    // zsh and fish may not be installed.
     guard let program = InstalledProgram(shell.rawValue) else { return #expect(shell != .bash) }
     let hostile = shell.completion(of: HostileTexts.command.description, commands: [])
     let nested = shell.completion(of: HostileTexts.command.description, commands: [HostileTexts.command])
@@ -83,7 +83,7 @@ struct CompletionTests {
     #expect(try Set(bash("imagerecv", "--code-file", "=", "a", in: folder)) == ["al bum", "a'b.jpg"])
   }
 
-  /// Names that somebody may have given a device, each of which a shell could take for something else.
+  /// Names that a user may have given a device, each of which a shell could take for something else.
   private static let hostileNames = [
     "Living room", "Kitchen", "$(touch pwned)", "`touch pwned`", "a'b", "a\"b", "x; touch pwned", "back\\slash", "*",
     "-rf", "a:b", "~", "#x", "{a,b}", "${HOME}", "!!", "$'x\\ny'", "Käthe 🐕", "a\tb", "a=b", "[x]", "&&",
@@ -184,9 +184,9 @@ struct CompletionTests {
     #expect(try completed("LIVI") == #"Living\ room|"#)
   }
 
-  @Test("zsh and fish complete them, too, and run none", arguments: [Shell.zsh, .fish])
+  @Test("zsh and fish complete such names, too, and run no command in them", arguments: [Shell.zsh, .fish])
   func otherNames(shell: Shell) throws {
-    // They are there only if somebody has installed them.
+    // zsh and fish may not be installed.
     guard let program = InstalledProgram(shell.rawValue) else { return }
     let folder = try namesFolder()
     let change = "cd \(Shell.quoted(folder.path))\n"
@@ -264,7 +264,7 @@ struct CompletionTests {
     for name in ["N", "HOST:PORT", "hciN", "SECONDS", ""] { #expect(words(name) == "nothing", "\(name)") }
   }
 
-  @Test("piconet completion asks for a shell that it knows, and a program of ours")
+  @Test("piconet completion refuses a missing or unknown shell, and an unknown program")
   func command() {
     func problem(_ words: String...) -> String? {
       do throws(UsageError) {

@@ -23,7 +23,7 @@ struct ConfigurationFileTests {
     #expect(arguments.any && arguments.accept == .known && arguments.maxSize == 20 << 20)
   }
 
-  @Test("what is wrong is said with its line, and with what may have been meant")
+  @Test("an error is reported with its line, and with the word that may have been meant")
   func wrong() throws {
     for (text, words) in [
       ("name = a\naccpt = all", ":2: 'accpt' is no option that can stand here; did you mean 'accept'?"),
@@ -54,7 +54,7 @@ struct ConfigurationFileTests {
     #expect(throws: UsageError.self) { try directory.read(into: ImageReceiveArguments(), table: imagerecvOptions) }
   }
 
-  @Test("is looked for where XDG says")
+  @Test("has the path that XDG states")
   func place() {
     func path(_ variables: [String: String]) -> String? {
       ConfigurationFile(program: "imagesend") { variables[$0] }?.path.readable

@@ -48,8 +48,8 @@ struct ConfinedCallTests {
   }
 
   #if arch(x86_64)
-    /// As asm/unistd_64.h numbers them: those of files by descriptor and by name, memory, one's own signals, who one
-    /// is, time, chance, and what the C library asks at its start.
+    /// The numbers of asm/unistd_64.h for files by descriptor and by name, memory, the process's own signals and
+    /// identity, time, random numbers, and what the C library calls at its start.
     private static let allowed: Set<Int> = [
       0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 20, 21, 25, 28, 32, 33, 35, 39, 72, 79, 89, 96, 102,
       104, 107, 108, 158, 201, 202, 217, 218, 219, 228, 230, 257, 262, 267, 269, 273, 292, 318, 334, 439,
@@ -100,12 +100,12 @@ struct ConfinedCallTests {
       #expect(found == [])
     }
 
-    @Test("are none of x86's 32-bit numbers")
+    @Test("of x86's 32-bit numbers end the program")
     func foreign() async throws {
       let probe = ToolProcess.path(of: "thumbnail-probe")
       let folder = URL(filePath: probe).deletingLastPathComponent().path
       let outcome = try await output([probe, "foreign"], readable: Self.readable + [folder] + Self.swiftLibraries)
-      // Some kernels have none of them at all.
+      // Some kernels do not have these numbers at all.
       #expect([.died(signal: SIGSYS), .died(signal: SIGSEGV)].contains(outcome), "\(outcome)")
     }
   #endif

@@ -72,7 +72,7 @@ struct ConfinedProcessTests {
   func limits() async throws {
     #expect(try await run(process("1 while 1", time: .seconds(1))) == .tookTooLong)
     #expect(try await run(process("sleep 1000", time: .seconds(1))) == .tookTooLong)
-    // It may close what it is read by, and wait all the same.
+    // A program that closes its output, and only waits, ends at the time limit, too.
     #expect(try await run(process("close STDOUT; close STDERR; sleep 1000", time: .seconds(1))) == .tookTooLong)
     #expect(try await run(process("print 'x' x 1000 while 1")) == .wroteTooMuch)
     #expect(

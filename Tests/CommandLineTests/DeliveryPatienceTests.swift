@@ -2,7 +2,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("The patience of imagesend")
+@Suite("How long imagesend waits for a delivery")
 struct DeliveryPatienceTests {
   private let start = ContinuousClock.now
 
@@ -18,7 +18,7 @@ struct DeliveryPatienceTests {
     #expect(failure?.message == "it has all the bytes, and did not say for 3 s that they are stored")
   }
 
-  @Test("what moves puts the end off, and where nothing waits to be stored that is not what is said")
+  @Test("progress puts the timeout off, and the failure blames storing only while a file waits to be stored")
   func moves() {
     var patience = DeliveryPatience(limit: .seconds(3), at: start)
     patience.beganFinishing()

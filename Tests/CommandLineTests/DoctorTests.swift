@@ -45,7 +45,7 @@ struct DoctorTests {
     #expect(DoctorProgram.exitStatus(missing.findings) == 0)
   }
 
-  @Test("a kernel without Bluetooth is a warning with the advice that fits, and nothing is said of what needs it")
+  @Test("a kernel without Bluetooth is a warning with fitting advice, and hides the findings that depend on it")
   func kernel() {
     for (module, advice) in [
       (true as Bool?, "modprobe bluetooth"), (false, "install linux-image-amd64"), (nil, "CONFIG_BT"),
@@ -97,7 +97,7 @@ struct DoctorTests {
     #expect(busy.findings.last?.word == "sum.tcp")
   }
 
-  @Test("whether a pairing agent is there is told, and what it means for connections")
+  @Test("the doctor says whether a pairing agent runs, and what that means for connections")
   func agent() {
     let without = changed { $0.adapters[0].isPairable = false }.finding("adapter.pairable")
     #expect(without?.severity == .ok && without?.text.contains("no pairing agent") == true)
@@ -148,7 +148,7 @@ struct DoctorTests {
     #expect(blocked.finding("rfkill.soft")?.advice == "rfkill unblock bluetooth")
   }
 
-  @Test("rfkill: soft and hard blocks are problems, and who may not unblock is told so")
+  @Test("rfkill: soft and hard blocks are problems, and a user without the right to unblock is told so")
   func rfkill() {
     let soft = changed {
       $0.switches[0].isSoftBlocked = true
@@ -256,7 +256,7 @@ struct DoctorTests {
     #expect(DoctorProgram.exitStatus(unreadable.findings) == 1)
   }
 
-  @Test("the doctor reads the known peers of this user, and makes nothing where there are none")
+  @Test("the doctor reads the known peers of this user, and creates no folder for them")
   func knownPeersFile() async throws {
     let folder = try TemporaryFolder()
     let environment = ProgramEnvironment(
@@ -292,7 +292,7 @@ struct DoctorTests {
     #expect(reason.hasPrefix(path + ": "))
   }
 
-  @Test("neither way is a problem of its own, but for a person who keeps to this machine")
+  @Test("the lack of both Bluetooth and a network is a problem, except on a machine kept to loopback")
   func nothing() {
     let facts = changed {
       $0.l2capFailure = "Address family not supported by protocol"
@@ -344,7 +344,7 @@ struct DoctorTests {
     #expect(facts.finding("network.port")?.severity == .ok && facts.findings.last?.word == "sum.tcp")
   }
 
-  @Test("where Avahi has the port, it is said whether it publishes for us, and what helps if not")
+  @Test("if Avahi has the port, the doctor says whether Avahi publishes for us, and what helps if not")
   func avahi() {
     var facts = changed {
       $0.adapters = []

@@ -145,7 +145,7 @@ struct EventLineTests {
     let line = EventLine.text(.skipped(.init(file: hostile, reason: "exists")))
     #expect(line.last == "\n")
     #expect(!line.dropLast().unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
-    // None of those that reorder or hide text, such as U+202E, even where a person looks at the lines.
+    // No characters that reorder or hide text, such as U+202E, even where a person looks at the lines.
     let kinds: [Unicode.GeneralCategory] = [.format, .lineSeparator, .paragraphSeparator]
     #expect(!line.unicodeScalars.contains { kinds.contains($0.properties.generalCategory) })
     #expect(line.contains(#"\u202e\u202a\u2066"#) && line.contains(#"\udb40\udc41"#))
@@ -154,7 +154,7 @@ struct EventLineTests {
     for event in examples { _ = try JSONSerialization.jsonObject(with: Data(EventLine.text(event).utf8)) }
   }
 
-  @Test("escapes are the short ones where JSON has them, four digits otherwise")
+  @Test("escapes are JSON's short ones if it has them, or else four digits")
   func escapes() {
     var object = JSONObject()
     object.add("a", "\u{1B}\n\"\\\u{9F}")

@@ -56,7 +56,7 @@ struct FileManifestTests {
     #expect(FileManifest(long.encoded[...]) == long)
   }
 
-  @Test("an answer without room for all paths leaves some of them away, and has its lines all the same")
+  @Test("an answer without room for all paths leaves some of them out, and still has all its lines")
   func answerLimit() throws {
     let paths = (0..<40).map { "\($0) " + String(repeating: "x", count: 50) }
     let answer = ManifestAnswer(number: 1, outcomes: paths.map { .presentAs($0) } + [.presentAs("a\nb"), .present])
@@ -69,7 +69,7 @@ struct FileManifestTests {
   }
 
   @Test(
-    "other bytes are none",
+    "other bytes are refused",
     arguments: [
       "", "\n", "piconet-manifest 1 7", "piconet-manifest 1 \n", "piconet-manifest 2 7\n", "piconet-manifest 1 -7\n",
       "piconet-manifest 1 7 \n", "piconet-manifest 1 99999999999999999999\n", "piconet-manifest 1 7\n\n",

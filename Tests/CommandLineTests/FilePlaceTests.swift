@@ -46,7 +46,7 @@ struct FilePlaceTests {
     #expect(table.standing(at: at(30)).isEmpty)
   }
 
-  @Test("nobody gives way while nobody else waits: neither alone, nor before files of the same sender")
+  @Test("no file gives way unless another sender waits: neither alone, nor to files of the same sender")
   func staysAlone() {
     let table = table()
     #expect(table.standing(at: at(1_000)).isEmpty)
@@ -83,7 +83,7 @@ struct FilePlaceTests {
     }
   }
 
-  @Test("a file that drips stays as long as nobody else waits")
+  @Test("a file that drips stays as long as no other sender waits")
   func dripsAlone() {
     let table = table()
     for second in 1...60 { table.moved(1, done: UInt64(second), of: 1_000_000, at: at(second)) }
@@ -105,14 +105,14 @@ struct FilePlaceTests {
     }
   }
 
-  @Test("who has let a file stand still comes behind those who have not")
+  @Test("a sender that has let a file stand still comes behind senders that have not")
   func comesBehind() {
     let table = table()
     for place in 2...9 as ClosedRange<UInt64> { _ = table.enter(place, "A", at: start) }
     _ = table.enter(10, "B", at: at(5))
     #expect(table.standing(at: at(10)) == [1])
     #expect(table.leave(1, isUsed: false, at: at(10)) == 10)
-    // And once B is done, one that is left.
+    // And once B is done, a file that is left.
     #expect(table.leave(10, isUsed: false, at: at(11)) == 2)
   }
 
@@ -125,7 +125,7 @@ struct FilePlaceTests {
     #expect(table.standing(at: at(21)).isEmpty)
   }
 
-  @Test("a place that was used stays used, and who stops waiting gets none")
+  @Test("a place that was used stays used, and a file that stops waiting gets none")
   func used() {
     let table = table()
     _ = table.enter(2, "B", at: start)
@@ -136,7 +136,7 @@ struct FilePlaceTests {
     #expect(table.leave(1, isUsed: false, at: at(1)) == nil)
   }
 
-  @Test("the place of a file that stands still is taken by the one that waits, which is told how to give its own up")
+  @Test("a file that stands still is told to give up its place, which the waiting file takes")
   func overdue() async {
     let places = FilePlaces(1, patience: .zero)
     let first = await places.enter("A")

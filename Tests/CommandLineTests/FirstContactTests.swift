@@ -34,7 +34,7 @@ struct FirstContactTests {
     }
   }
 
-  @Test("nobody is asked about an attempt that has ended, and what became of the question before it still counts")
+  @Test("no question is asked about an attempt that has ended, and the end of the question before it still counts")
   func ended() throws {
     let terminal = try #require(PseudoTerminal())
     let question = try #require(AcceptQuestion(input: terminal.program))

@@ -59,7 +59,7 @@ struct HiddenFilesTests {
     #expect(result.files == ["d/a.gif", "d/sub/f.gif"] && result.leftOut.hidden == 0)
   }
 
-  @Test("are sent after the others if that is asked for, under names that are seen there, which is told")
+  @Test("are sent after the others with --hidden, under visible names, with the reason")
   func sent() {
     let result = walk(.init(hidden: .sent))
     let why = "the name begins with a dot"
@@ -79,7 +79,7 @@ struct HiddenFilesTests {
     #expect(names == ["x/a.gif", "x/s/b.gif", "x/a", "x/a", "x/s"].enumerated().map { $1 + ($0 > 1 ? "#" : "") })
   }
 
-  @Test("with a directory that has nothing else are told, and so are more than are looked at")
+  @Test("in a directory that has nothing else are counted, and a limit on the count is reported")
   func barren() throws {
     try folder.write("h/.a.gif", gif)
     let result = walk(.init(), ["h"])

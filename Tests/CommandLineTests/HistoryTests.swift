@@ -48,7 +48,7 @@ struct HistoryTests {
     #expect(kept.last?.bytes == 59 && kept.count > 17 && kept.count < 60, "\(kept.count)")
   }
 
-  @Test("that it can't be written is said once")
+  @Test("a history that can't be written is reported once")
   func failure() throws {
     let history = History(in: folder.path + "/none")
     #expect(history.record(stored("/a"), at: 0)?.contains("No such file or directory") == true)

@@ -61,7 +61,7 @@ struct ImageKindTests {
     #expect(ImageKind(header: header(text, length: 0)) == nil)
   }
 
-  @Test("a BMP whose fields make no sense is none")
+  @Test("a BMP whose fields make no sense is not taken for an image")
   func implausibleBitmaps() {
     for (offset, value) in [(6, 1), (10, 20), (13, 1), (14, 41), (26, 2), (28, 7)] as [(Int, UInt8)] {
       var bytes = header(bmpHeader)

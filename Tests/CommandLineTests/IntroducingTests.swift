@@ -9,9 +9,9 @@ private func node(_ number: Int) -> NodeID {
     incarnation: Incarnation(rawValue: UInt64(number)))
 }
 
-@Suite("Whom a relay introduces")
+@Suite("Which members a relay introduces")
 struct IntroducingTests {
-  @Test("each receiver to each sender, whoever comes first, and nobody of one kind to each other")
+  @Test("a relay introduces each receiver to each sender, in any order, and no two of one kind")
   func pairs() {
     var introducing = Introducing()
     #expect(introducing.joined(node(1), isReceiver: true).isEmpty)
@@ -54,7 +54,7 @@ struct IntroducingTests {
     #expect(introducing.joined(node(2), isReceiver: false) == [pair])
   }
 
-  @Test("at once where nobody has answered, later where there was no room, and after minutes where one of them refuses")
+  @Test("a relay tries again at once after silence, later after a lack of room, and after minutes if one refuses")
   func again() {
     func pause(_ code: PiconetError.Code, _ time: Duration = .zero) -> Duration {
       Introducing.pause(after: PiconetError(code, blame: .peer), standing: time)
@@ -73,7 +73,7 @@ struct IntroducingTests {
 
 @Suite("A relay of a receiver")
 struct RelayConsentTests {
-  @Test("has none of its own files taken, nor has anybody else who was not let in to send")
+  @Test("a receiver takes no files of its relay, nor of a device that was not let in to send")
   func refused() {
     let (relay, other) = (node(1), node(2))
     let consents = Consents(hasRelay: true)

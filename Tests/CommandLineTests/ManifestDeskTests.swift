@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-// Without an answer there is none for ever: then the limit ends the wait for messages.
+// The wait for messages has no end if an answer is missing; then the time limit ends it.
 @Suite("The answers to senders that ask about many files", .timeLimit(.minutes(5)))
 struct ManifestDeskTests {
   @Test("each manifest gets one, although what was read for those before is still being kept")

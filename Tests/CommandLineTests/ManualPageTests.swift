@@ -50,7 +50,7 @@ struct ManualPageTests {
     }
   }
 
-  @Test("no text is a request: every line that begins with a full stop is a macro of ours", arguments: pages + [""])
+  @Test("no text is a request: every line that begins with a full stop is one of our macros", arguments: pages + [""])
   func requests(name: String) throws {
     let text = try name.isEmpty ? ManualPage(command: HostileTexts.command).text : page(name).text
     let macros: Set = [".\\\"", ".TH", ".nh", ".ad", ".SH", ".TP", ".PP", ".nf", ".fi", ".br", ".BR"]
@@ -88,7 +88,7 @@ struct ManualPageTests {
     }
   }
 
-  @Test("piconet manual writes a page, or their names; a name that is none is refused with the one that was meant")
+  @Test("piconet manual writes a page, or the pages' names, and refuses an unknown name with a suggestion")
   func command() throws {
     func parse(_ words: String...) throws -> String? {
       let invocation = try OptionParser.parse(

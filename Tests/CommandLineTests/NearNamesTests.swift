@@ -27,12 +27,12 @@ struct NearNamesTests {
     #expect(near("phone") == ["Phone 1", "Phone 11"])
   }
 
-  @Test("none that is only short, and none that has nothing to do with it")
+  @Test("no name that is merely short, and no unrelated name")
   func far() {
     for typed in ["Nowhere", "TV", "P", "", " ", "bedroom", "'"] { #expect(near(typed).isEmpty, "\(typed)") }
   }
 
-  @Test("a flood of names is not gone through, and no more are told than help")
+  @Test("a flood of names is not searched whole, and no more than three names are suggested")
   func flood() {
     let flood = (0..<5_000).map { "Phone \($0)" }
     #expect(NearNames.near("Phone", among: flood) == ["Phone 0", "Phone 1", "Phone 2"])

@@ -3,12 +3,12 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("What is said of obstacles on the network")
+@Suite("Notes about obstacles on the network")
 struct NetworkNotesTests {
   private let taken = DiscoveryObstacle.portTaken(ipv4: true, ipv6: true, avahi: .notOnBus)
   private let leftOut = DiscoveryObstacle.interfacesLeftOut(["wlan0"])
 
-  @Test("each is told once, and when none is left that as well; what comes again is told again")
+  @Test("each obstacle is reported once, and so is the end of the last one; one that comes again is reported again")
   func once() {
     var notes = ObstacleNotes(isFound: true)
     #expect(notes.due([]).isEmpty)
@@ -21,7 +21,7 @@ struct NetworkNotesTests {
     #expect(notes.due([taken]).count == 1)
   }
 
-  @Test("who waits is told how others reach it; who looks loses nothing by a port that is taken")
+  @Test("a receiver says how others reach it; a search loses nothing by a port that is taken")
   func sides() {
     let words = { (obstacle: DiscoveryObstacle, isFound: Bool) -> ObstacleNotes.Note? in
       var notes = ObstacleNotes(isFound: isFound)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("Which of the things that peers do are told")
+@Suite("Which actions of peers are reported")
 struct NoticeBudgetTests {
   private let start = ContinuousClock.now
 
@@ -14,7 +14,7 @@ struct NoticeBudgetTests {
     return try #require(PeerID(bytes: bytes))
   }
 
-  @Test("a stranger that asks again and again is told once, then once in ten seconds with how many there were")
+  @Test("a stranger's repeated requests are reported once, then once in ten seconds with their number")
   func oneKey() throws {
     var declines = NoticeBudget()
     var told: [Int] = []
@@ -26,7 +26,7 @@ struct NoticeBudgetTests {
     #expect(told == [0, 9_999, 9_999])
   }
 
-  @Test("an address from which another key comes each time is told eight times, then once in ten seconds")
+  @Test("an address with another key each time is reported eight times, then once in ten seconds")
   func oneAddress() throws {
     var declines = NoticeBudget()
     var told: [Int] = []
@@ -44,7 +44,7 @@ struct NoticeBudgetTests {
       [0, 1, 2].map(NoticeBudget.words) == ["", "; so was one before", "; so were 2 before"])
   }
 
-  @Test("what one does keeps nobody else from being told, and is forgotten after a while")
+  @Test("notices of one peer do not silence those of other peers, and are forgotten after a while")
   func others() throws {
     var declines = NoticeBudget()
     for _ in 0..<100 { _ = declines.take(try key(1), at: "192.0.2.1", start) }
@@ -55,7 +55,7 @@ struct NoticeBudgetTests {
     #expect(declines.take(try key(2), at: "192.0.2.2", start + .seconds(60)) == 0)
   }
 
-  @Test("of a sender's offers that fail the first 64 are told, and of its address with other keys no more")
+  @Test("the first 64 failed offers of a sender are reported, and then none of its address, with any key")
   func offers() throws {
     var failures = NoticeBudget(ofKey: NoticeBudget.offerBurst, ofAddress: NoticeBudget.offerBurst)
     for number in 0..<64 {
@@ -69,7 +69,7 @@ struct NoticeBudgetTests {
     #expect(failures.take(try key(2), at: "192.0.2.2", start) == 0)
   }
 
-  @Test("a known key has an allowance of its own, which strangers of its address can't use up, nor it theirs")
+  @Test("a known key has its own budget: strangers at its address can't use it up, nor can the key use up theirs")
   func knownKey() throws {
     var declines = NoticeBudget()
     for number in 0..<100 { _ = declines.take(try key(number), at: "192.0.2.1", start) }
@@ -89,7 +89,7 @@ struct NoticeBudgetTests {
     #expect(declines.take(try key(1_001), at: "192.0.2.2", start) == 0)
   }
 
-  @Test("of ever new keys from ever new addresses as much is told as of four addresses, all together")
+  @Test("any number of new keys at new addresses get no more notices together than four addresses")
   func manyOfBoth() throws {
     var declines = NoticeBudget()
     var told: [Int] = []

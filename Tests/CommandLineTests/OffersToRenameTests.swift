@@ -16,7 +16,7 @@ struct OffersToRenameTests {
 
   private func held(_ name: String) -> Offers.Held { Offers.Held(offer: 0, name: name, failure: failure) }
 
-  @Test("have not failed if the same content comes again, and have otherwise when their sender has left")
+  @Test("have failed once their sender has left, unless the same content came again")
   func again() {
     var offers = Offers()
     var areHeld: [Bool] = []

@@ -17,7 +17,7 @@ struct PeerQuestionTests {
     picker.lines(size: TerminalSize(columns: columns, rows: 24), unicode: true, styled: false).last ?? ""
   }
 
-  @Test("Enter tells of each pick, Space marks nobody, and Tab ends it once all is done")
+  @Test("Enter tells of each pick, Space marks no peer, and Tab ends the list once all is done")
   func stayingOpen() {
     var picker = picker()
     for key in [PickerKey.space, .enter, .done, .enter] { picker.press(key) }
@@ -48,7 +48,7 @@ struct PeerQuestionTests {
     #expect(picker.filter == "y")
   }
 
-  @Test("one that is withdrawn takes no answer, and Ctrl-C interrupts all the same")
+  @Test("a withdrawn question takes no answer, and Ctrl-C still interrupts")
   func withdrawing() {
     var picker = picker()
     picker.ask(.init(id: "1", text: "?"))
@@ -110,7 +110,7 @@ extension AtATerminal {
       return false
     }
 
-    @Test("tells of picks and answers while it goes on, until the program closes it")
+    @Test("reports picks and answers while it is open, until the program closes it")
     func talking() async {
       let said = Mutex<[PeerPicker.Action]>([])
       async let ending = run(readingTime: .zero) { action in
@@ -129,7 +129,7 @@ extension AtATerminal {
       #expect(said.withLock { $0 } == [.picked(id: "id-a"), .answered(question: "1", accepts: true)])
     }
 
-    @Test("takes no key for an answer that was pressed before anybody could read the question")
+    @Test("takes no key for an answer that was pressed before a person could read the question")
     func hasty() async {
       let said = Mutex<[PeerPicker.Action]>([])
       async let ending = run(readingTime: .seconds(100_000)) { action in said.withLock { $0.append(action) } }

@@ -17,7 +17,7 @@ struct PeerNamingTests {
     return PeerNaming(known: known)
   }
 
-  @Test("a known one by its petname with what it calls itself beside, a stranger by its own, and whom it looks like")
+  @Test("a known peer by its petname beside its own name, a stranger by its own name and the peer it looks like")
   func notes() throws {
     let naming = try naming()
     let shown = PeersShown([(PeerID, String)](), naming)
@@ -103,7 +103,7 @@ struct PeerNamingTests {
     #expect(try known[key("a1")].map(console.petname) == "Mum")
   }
 
-  @Test("a blocked device's petname means that device and nobody else, and nothing goes there")
+  @Test("a blocked device's petname means only that device, and nothing goes there")
   func blocked() throws {
     let naming = try naming()
     let bad = "a30000000000"
@@ -116,7 +116,7 @@ struct PeerNamingTests {
     var known = try KnownPeers(path: "/p", text: Array(lines.utf8))
     try known.block(keys[0], at: 0)
     #expect(PeerNaming(known: known).fingerprints == ["Ben": [keys[1].description]])
-    // Who took the name first, and was blocked for it, does not keep it from the device that has it with digits.
+    // A blocked device that took the name first does not keep it from the device that has it with digits.
     known = naming.known
     for digits in ["c1", "c2"] { try known.take(key(digits), name: "Kitchen", at: 0, confirmed: .code, rights: []) }
     try known.block(key("c1"), at: 0)

@@ -60,7 +60,7 @@ struct PeerPickerDrawingTests {
       ])
   }
 
-  @Test("a mark, a choice, who has gone, and what was typed are to be seen without colours")
+  @Test("a mark, a choice, a peer that has gone, and typed text are visible without colours")
   func states() {
     var picker = picker([peer("a", "0001"), peer("b", "0002")])
     #expect(picker.lines(size: .usual, unicode: true)[1].hasPrefix("\u{1B}[7m>  a"))
@@ -108,7 +108,7 @@ struct PeerPickerDrawingTests {
     }
   }
 
-  @Test("of two whose names look alike that stays which tells them apart: whether it is known, or else digits")
+  @Test("of two peers whose names look alike the row keeps what tells them apart: whether it is known, or else digits")
   func lookalikes() {
     let mum = peer("Mum", "a100") { $0.standing = "known" }
     let other = peer("Мum", "b200") { $0.warning = "not the known 'Mum'" }
@@ -134,7 +134,7 @@ struct PeerPickerDrawingTests {
     }
   }
 
-  @Test("a stranger that looks like somebody known is told from it, however long the names are and whatever pads them")
+  @Test("a stranger that looks like a known peer is told from it, however long the names are and whatever pads them")
   func paddedImpostor() {
     let petname = "Mum's telephone in the kitchen of the house"
     let known = peer(petname, "0001") { $0.standing = "known" }

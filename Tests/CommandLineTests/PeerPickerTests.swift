@@ -33,7 +33,7 @@ struct PeerPickerTests {
     #expect(picker.rows[1].isPresent)
   }
 
-  @Test("the choice stays with its peer, whoever comes and goes, and Enter takes it")
+  @Test("the choice stays with its peer while others come and go, and Enter takes it")
   func stableChoice() {
     var picker = picker("b", "c")
     picker.press(.down)
@@ -45,7 +45,7 @@ struct PeerPickerTests {
     #expect(picker.outcome == .picked(ids: ["id-c"]))
   }
 
-  @Test("another name of the chosen peer, which anybody may spread, hands the choice to nobody")
+  @Test("another name of the chosen peer, which any peer may spread, does not move the choice to another peer")
   func renamedUnderTheFilter() {
     var picker = picker("Mum", "Mummy")
     picker.type("mu")
@@ -113,7 +113,7 @@ struct PeerPickerTests {
     #expect(picker.outcome == .picked(ids: ["id-c", "id-a"]))
   }
 
-  @Test("where one is to be picked none is marked")
+  @Test("in a list for one pick no peer is marked")
   func one() {
     var picker = PeerPicker(title: "Connect to", takesSeveral: false)
     picker.appeared(named: "a")
@@ -123,7 +123,7 @@ struct PeerPickerTests {
     #expect(picker.outcome == .picked(ids: ["id-a"]))
   }
 
-  @Test("who has gone is not taken, and loses the mark at Enter, which says so")
+  @Test("a peer that has gone is not taken, and loses the mark at Enter, which says so")
   func gone() {
     var picker = PeerPicker()
     picker.press(.down)

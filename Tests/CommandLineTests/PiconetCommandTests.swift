@@ -92,7 +92,7 @@ struct PiconetCommandTests {
     }
   }
 
-  @Test("the operand is an address if it looks like one, otherwise a name or a fingerprint")
+  @Test("the operand is an address if it looks like one, or else a name or a fingerprint")
   func targets() throws {
     #expect(try cat("[::1]:4000")?.link.target == .place(.network(HostAndPort(host: "::1", port: 4000))))
     #expect(try cat("00:11:22:33:44:55/7")?.link.target == .place(.bluetooth("00:11:22:33:44:55/7")))
@@ -131,7 +131,7 @@ struct PiconetCommandTests {
     }
   }
 
-  @Test("the commands of trust are those of its help, and a slip of the keyboard is told")
+  @Test("the commands of trust are those of its help, and a typing error gets a suggestion")
   func trustCommands() {
     for word in TrustCommand.words {
       #expect(trustOptions.helpText().contains("\n  \(word)"))
@@ -196,10 +196,10 @@ struct PingTests {
     #expect(PingMessage(kind: .reply, number: .max, payload: []).number == 1 << 56 - 1)
   }
 
-  @Test("what is no ping is none", arguments: [[], [0x70], [0x72, 0, 0, 0, 0, 0, 0, 1], Array("GET / HTTP".utf8)])
+  @Test("other bytes are no ping", arguments: [[], [0x70], [0x72, 0, 0, 0, 0, 0, 0, 1], Array("GET / HTTP".utf8)])
   func noPing(bytes: [UInt8]) { #expect(PingMessage(bytes[...]) == nil) }
 
-  @Test("pings that nobody answers are waited for up to a limit, and count as lost")
+  @Test("unanswered pings are waited for up to a limit, and count as lost")
   func unansweredPings() {
     var statistics = PingStatistics()
     let start = ContinuousClock.now

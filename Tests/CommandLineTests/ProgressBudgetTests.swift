@@ -4,7 +4,7 @@ import Testing
 @testable import PiconetCommandLine
 @testable import PiconetTerminal
 
-@Suite("How much progress is told")
+@Suite("How often progress is reported")
 struct ProgressBudgetTests {
   /// How often a console writes the progress of each file, in so many ticks a tenth of a second apart. Each file gets a
   /// byte further between two ticks.
@@ -37,7 +37,7 @@ struct ProgressBudgetTests {
     return counts
   }
 
-  @Test("four files of those whom a person lets push have ten a second each; of a hundred each has its turn")
+  @Test("four files of devices that may push have ten a second each; of a hundred each has its turn")
   func trusted() throws {
     #expect(try told(of: 4, isTrusted: true, ticks: 100) == ["0": 100, "1": 100, "2": 100, "3": 100])
     let counts = try told(of: 100, isTrusted: true, ticks: 100)
@@ -47,7 +47,7 @@ struct ProgressBudgetTests {
     #expect((430...440).contains(counts.values.reduce(0, +)))
   }
 
-  @Test("of strangers' files 256 are told, then one a second of all together, each in its turn")
+  @Test("strangers' files get 256 reports, then one a second for all together, each file in its turn")
   func strangers() throws {
     let counts = try told(of: 128, isTrusted: false, ticks: 1_000)
     #expect(counts.count == 128)

@@ -35,7 +35,7 @@ struct QRCodeTests {
   @Test("what is too long for any code is an error", needsLibrary)
   func tooLong() { #expect(throws: QRCodeFailure.tooLong) { try QRCode(String(repeating: "A", count: 5_000)) } }
 
-  @Test("on a terminal that is too narrow, or shows no UTF-8, there is none, with the reason", needsLibrary)
+  @Test("a terminal that is too narrow, or shows no UTF-8, gets the reason in place of a QR code", needsLibrary)
   func terminals() throws {
     let unicode = TerminalTraits(isTerminal: true) { ["TERM": "xterm", "LANG": "C.UTF-8"][$0] }
     let ascii = TerminalTraits(isTerminal: true) { ["TERM": "xterm", "LANG": "C"][$0] }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("Whom --to means")
+@Suite("Which peers --to means")
 struct RecipientMatchTests {
   private let key = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
   private let otherKey = "9f86d081884c0000000000000000000000000000000000000000000000000000"
@@ -27,7 +27,7 @@ struct RecipientMatchTests {
     #expect(Recipient.named("livingroom").matches(in: peers).isEmpty)
   }
 
-  @Test("who is called so to the letter is meant before who is but for the case; of several of those all are")
+  @Test("a name to the letter goes before one in another case; of several of those all are meant")
   func exactFirst() {
     let (upper, lower) = (peer("Hall", key, "1"), peer("hall", otherKey, "2"))
     #expect(Recipient.named("hall").matches(in: [upper, lower]).map(\.id) == ["2"])
@@ -70,7 +70,7 @@ struct RecipientMatchTests {
     #expect(Recipient.named("A").matches(in: [peer("A", key, "1"), peer("A", key, "2")]).map(\.id) == ["2"])
   }
 
-  @Test("twelve digits of a fingerprint are enough, fewer are a name; who is called so is meant as well")
+  @Test("twelve digits of a fingerprint are enough, fewer are a name; a peer with them as its name is meant as well")
   func fingerprint() {
     let peers = [peer("A", key, "1"), peer("B", "aa" + key.dropFirst(2), "2")]
     #expect(Recipient.named("9F86D081884C").matches(in: peers).map(\.id) == ["1"])
@@ -81,7 +81,7 @@ struct RecipientMatchTests {
     #expect(Recipient.named("9f86d081884c").matches(in: [peers[0], peer("C", otherKey, "4")]).count == 2)
   }
 
-  @Test("digits of a remembered key mean that key, and nobody who has taken them for a name")
+  @Test("digits of a remembered key mean that key, and no device that has taken them for a name")
   func digitsOfAKnownKey() {
     let known = ["Bob": Set([key])]
     let liar = peer("9f86d081884c", otherKey.replacing("9f86d081", with: "00000000"), "2")
@@ -93,7 +93,7 @@ struct RecipientMatchTests {
     #expect(Recipient.named("9f86d081884c").matches(in: [liar, peer("Bob", key, "1")], known: both).count == 2)
   }
 
-  @Test("a name as a known device is shown, with its digits, means that device, and nobody who calls himself so")
+  @Test("a name with digits, as a known device is shown, means that device, and none that calls itself so")
   func nameWithDigits() {
     let text = "Bob (9f86d081884c)"
     let other = otherKey.replacing("9f86d081", with: "00000000")
@@ -103,13 +103,13 @@ struct RecipientMatchTests {
       #expect(Recipient.named(text).matches(in: [liar], known: known).isEmpty)
       #expect(Recipient.named(text).impostors(in: [liar], known: known).map(\.id) == ["2"])
     }
-    // Nobody is shown so: it is a name like any other.
+    // No known device is shown like this: it is a name like any other.
     let known = ["Bob": Set([key])]
     let printer = peer("Printer (9f86d081884c)", other, "3")
     #expect(Recipient.named(printer.name).matches(in: [printer, bob], known: known).map(\.id) == ["3"])
   }
 
-  @Test("a remembered name means the remembered key, whatever it is called now, and nobody else who takes the name")
+  @Test("a remembered name means the remembered key, whatever it is called now, and no other device of that name")
   func remembered() {
     let known = ["Bob": Set([key])]
     let bob = peer("Bob's new phone", key, "1")
@@ -118,7 +118,7 @@ struct RecipientMatchTests {
     #expect(Recipient.named("Bob").matches(in: [other], known: known).isEmpty)
     #expect(Recipient.named("Bob").impostors(in: [other, bob], known: known).map(\.id) == ["2"])
     #expect(Recipient.named("Bob").impostors(in: [bob], known: known).isEmpty)
-    // Whoever is named by the key is meant in spite of the name, and a name that nobody is remembered by is anybody's.
+    // A key means its device in spite of the name. A name that is not remembered means any device that has it.
     #expect(Recipient.peer(fingerprint: otherKey).matches(in: [other], known: known).map(\.id) == ["2"])
     #expect(Recipient.named("Eve").matches(in: [peer("Eve", otherKey, "3")], known: known).map(\.id) == ["3"])
     #expect(Recipient.named("Eve").impostors(in: [peer("Eve", otherKey, "3")], known: known).isEmpty)
@@ -166,7 +166,7 @@ struct RecipientMatchTests {
     }
   }
 
-  @Test("all means everybody, two programs of one device too")
+  @Test("all means every peer, two programs of one device too")
   func all() {
     #expect(Recipient.all.matches(in: [peer("A", key, "1"), peer("B", key, "2")]).count == 2)
   }

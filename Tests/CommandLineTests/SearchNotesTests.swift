@@ -2,11 +2,11 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("What is said while peers are looked for")
+@Suite("Notes during a search for peers")
 struct SearchNotesTests {
   private typealias Seen = SearchNotes.Seen
 
-  /// What is said at these moments, in milliseconds.
+  /// The notes at these moments, in milliseconds.
   private func told(_ looks: [(Int, SearchNotes.Seen)]) -> [Int: [SearchNotes.Note]] {
     var notes = SearchNotes()
     return looks.reduce(into: [:]) { told, look in
@@ -15,14 +15,14 @@ struct SearchNotesTests {
     }
   }
 
-  @Test("whom one looks for within a second, nothing of who is found at once, and after a while that nobody is there")
+  @Test("the note of the search comes within a second, but not at once, and after a while that no peer is in sight")
   func nobody() {
     let moments = [0, 250, 500, 750, 1_000, 2_000, 3_000, 4_000, 5_000].map { ($0, Seen()) }
     #expect(told(moments) == [250: [.looking], 3_000: [.nobody]])
     #expect(SearchNotes.lookingTime < .seconds(1))
   }
 
-  @Test("who is called nearly so once, and again who else is")
+  @Test("peers of a similar name are named once, and again when there are more of them")
   func near() {
     let one = Seen(names: ["Hall"], near: "did you mean 'Hall'?")
     let two = Seen(names: ["Hall", "Halle"], near: "did you mean 'Hall' or 'Halle'?")
@@ -33,14 +33,14 @@ struct SearchNotesTests {
     #expect(told(changing).count == SearchNotes.nearTold)
   }
 
-  @Test("who else is there, if nobody is called nearly so")
+  @Test("the other peers are named, if none has a similar name")
   func others() {
     let seen = Seen(names: (1...9).map { "Peer \($0)" })
     let notes = told([(1_000, seen), (3_000, seen), (4_000, seen)])
     #expect(notes == [1_000: [.looking], 3_000: [.others((1...5).map { "Peer \($0)" })]])
   }
 
-  @Test("that there is no network at once, that there is one again, and no guess at receivers meanwhile")
+  @Test("the lack of a network is told at once, then its return, and no guess at receivers in between")
   func network() {
     let lack = Seen(networkLack: "none")
     #expect(

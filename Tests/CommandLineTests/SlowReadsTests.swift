@@ -21,7 +21,7 @@ struct SlowReadsTests {
     #expect(reads.look([:], at: start + .seconds(13)).isEmpty && !reads.isAny)
   }
 
-  @Test("the time in which this process did not run is none of the disk's")
+  @Test("the time in which this process did not run does not count as the disk's")
   func gap() {
     var reads = SlowReads<Int>(limit: .seconds(10))
     #expect(reads.look([1: start], at: start).isEmpty)

@@ -66,7 +66,7 @@ struct StrangerAllowanceTests {
     }
   }
 
-  @Test("an offer on the day after finds its whole allowance, and no more once yesterday's transfer is over")
+  @Test("an offer on the next day has its whole allowance, and no more once yesterday's transfer is over")
   func nextDay() async throws {
     let clock = Guarded(ContinuousClock.now)
     let (limit, key) = (DailyLimit(100, now: { clock.value }), try key(1))
@@ -118,7 +118,7 @@ struct StrangerAllowanceTests {
     #expect(allowance.extend(first, to: 30, at: start) == first)
     #expect(allowance.extend(first, to: 101, at: start) == nil)
     let other = try taken(20, from: 1, of: &allowance, at: start)
-    // Whether the other one will leave something nobody knows now.
+    // The other one may yet need all that it has taken.
     #expect(allowance.extend(first, to: 81, at: start) == nil)
     let extended = allowance.extend(first, to: 80, at: start)
     let more = try #require(extended)

@@ -108,7 +108,7 @@ extension AtATerminal {
       #expect(await outcome == .quit)
     }
 
-    @Test("a terminal without another screen gets the list below what is there, and taken away")
+    @Test("a terminal without another screen shows the list below its text, and then removes the list")
     func oneScreen() async {
       let plain = TerminalTraits(isTerminal: true) { ["TERM": "linux", "LANG": "C.UTF-8"][$0] }
       let (updates, program) = (updates, terminal.program)
@@ -193,7 +193,7 @@ extension AtATerminal {
       #expect(drawn[2].hasSuffix("50% of 2 B\u{1B}[J\r\u{1B}[2A\u{1B}[?7h\r\u{1B}[J"))
     }
 
-    @Test("the size is the terminal's, or the usual one where there is none")
+    @Test("the size is the terminal's, or the usual one if the terminal states no size")
     func size() throws {
       let narrow = try #require(PseudoTerminal(columns: 44, rows: 7))
       #expect(TerminalSize.of(descriptor: narrow.program) == TerminalSize(columns: 44, rows: 7))

@@ -90,7 +90,7 @@ struct ToolOptionsTests {
     #expect(try receive() == ImageReceiveArguments())
   }
 
-  @Test("imagesend needs a file, imagerecv takes none")
+  @Test("imagesend needs a file, imagerecv takes no operand")
   func operands() {
     #expect(throws: UsageError("missing file operand")) { try send("-q") }
     #expect(throws: UsageError("extra operand 'a.jpg'")) { try receive("a.jpg") }

@@ -27,7 +27,7 @@ struct TransferFailureTests {
     }
   }
 
-  @Test("who cancels was interrupted, who is cancelled was refused")
+  @Test("a transfer that this side cancels was interrupted, one that the peer cancels was refused")
   func cancelled() {
     #expect(code(.cancelled, .us) == .interrupted)
     #expect(code(.cancelled, .peer) == .refused)
@@ -51,7 +51,7 @@ struct TransferFailureTests {
     #expect(TransferFailure.hyphenated("declined") == "declined")
   }
 
-  @Test("where the remote side does not trust us, its paths are of no use to anybody here")
+  @Test("a failure because the remote side does not trust us names none of its paths")
   func identityThere() {
     let error = PiconetError(.identity, blame: .us, detail: "remove line 3 of /home/x/known-peers")
     #expect(!TransferFailure(error, on: .sender).message.contains("/home"))
@@ -117,13 +117,13 @@ struct FailureMessageTests {
   }
 }
 
-@Suite("Who has ended a transfer")
+@Suite("Which side has ended a transfer")
 struct EndedTransferTests {
   private func message(_ code: PiconetError.Code, isOurs: Bool, _ side: TransferFailure.Side) -> String {
     TransferFailure(PiconetError(code, blame: isOurs ? .us : .peer), on: side).message
   }
 
-  @Test("is said without blaming the other side for what was done here, and in the same words however it has ended")
+  @Test("is told in the same words for each kind of end, and does not blame the other side for an end here")
   func words() {
     for code in [PiconetError.Code.shuttingDown, .cancelled] {
       #expect(message(code, isOurs: true, .sender) == "interrupted")
@@ -138,7 +138,7 @@ struct EndedTransferTests {
 
 @Suite("A gate for tasks")
 struct TaskGateTests {
-  @Test("who is cancelled while waiting does not pass, and takes nobody's place")
+  @Test("a task that is cancelled while it waits does not pass, and takes no other task's place")
   func cancelled() async {
     let gate = TaskGate(1)
     #expect(await gate.enter())

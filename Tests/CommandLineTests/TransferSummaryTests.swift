@@ -25,7 +25,7 @@ struct TransferSummaryTests {
     return summary.lines { displaySafe($0) }
   }
 
-  @Test("of one file nothing is said; of several what was stored, bytes, time and rate")
+  @Test("one file has no summary; several have the number stored, bytes, time and rate")
   func few() {
     #expect(lines([stored("k", 50)]) == [])
     #expect(lines([stored("k", 50), stored("k", 60)], after: .milliseconds(340)) == ["2 stored; 110 B in 0.3 s"])
@@ -86,7 +86,7 @@ struct TransferSummaryTests {
     #expect(lines([stored("k", 50), other, other]) == ["1 stored, 2 not chosen; 50 B"])
   }
 
-  @Test("of many failures each reason is told with its number and the first files, the commonest first")
+  @Test("each reason of many failures is reported with its number and first files, the commonest first")
   func reasons() {
     var events = (1...1_000).map { failed("k", "\($0).jpg", "it said \u{1B}[31mno\nand more") }
     events += [failed(nil, "x\n.jpg", "Permission denied"), failed("k", nil, "the connection broke")]
@@ -130,7 +130,7 @@ struct TransferSummaryTests {
     #expect(lines([found, stored("k", 5), stored("k", 5)]) == ["2 stored; 10 B"])
   }
 
-  @Test("what directories leave out is told by kind, of a single file too")
+  @Test("files left out of directories are reported by kind, also beside a single sent file")
   func leftOut() {
     var files = LeftOutFiles()
     for _ in 0..<12 { files.add(.video) }
@@ -148,7 +148,7 @@ struct TransferSummaryTests {
   }
 
   @Test(
-    "what is left out is told apart by its content",
+    "the kind of a left out file comes from its content",
     arguments: [
       ("\0\0\0\u{18}ftypisom", .video), ("\0\0\0\u{14}ftypqt  ", .video), ("\0\0\0\u{18}ftyp3gp4", .video),
       ("\0\0\0\u{8}wide\0\0\0\0mdat", .video), ("RIFF\0\0\0\0AVI LIST", .video), ("RIFF\0\0\0\0WAVEfmt ", .other),

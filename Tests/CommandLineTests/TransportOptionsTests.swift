@@ -64,7 +64,7 @@ struct TransportOptionsTests {
   }
 
   @Test(
-    "what looks like pairs of hexadecimal digits is told how a Bluetooth address looks, and nothing of IP",
+    "an error about pairs of hexadecimal digits shows the form of a Bluetooth address, and none of IP",
     arguments: [
       "00:11:22:33:44", "00:11:22:33:44:55:66", "00:11:22:33:44:5", "00-11-22-33-44-55", "aa-bb-cc-dd-ee-ff/7",
       "00:11:22:33:44:5g", "00:11:22:33:44/0x1005", "00:11:22:33:44:55/", "00:11:22:33:44:55/x",
@@ -120,7 +120,7 @@ struct TransportOptionsTests {
     #expect(throws: Never.self) { try send("--transport=rfcomm", "--address=00:11:22:33:44:55", "--adapter=hci0") }
   }
 
-  @Test("what the machine lacks is said only to who asks for it")
+  @Test("a transport that the machine lacks is reported only to a user that asks for it")
   func lacks() {
     let none = BluetoothHere(lack: "this kernel has no Bluetooth", adapters: [])
     let bare = BluetoothHere(lack: nil, adapters: [])

@@ -56,7 +56,7 @@ struct WritablePlacesTests {
 
 @Suite("What of Landlock a kernel has")
 struct LandlockSupportTests {
-  @Test("from version 2 on it is of use; otherwise it is said why not")
+  @Test("Landlock is of use from version 2 on; for other versions a reason is given")
   func versions() {
     for version in [2, 7, 99] as [Int32] {
       #expect(LandlockSupport(version: version, error: ENOSYS) == .usable(version))

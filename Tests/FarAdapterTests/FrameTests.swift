@@ -121,7 +121,7 @@ struct FrameTests {
     #expect(failure.code == .other && (RelayLimits.text - 6...RelayLimits.text).contains(failure.detail.utf8.count))
   }
 
-  @Test("a test of another version is told so")
+  @Test("an order of another version is refused with that version")
   func otherVersion() {
     var body = RelayBytes()
     body.append(0 as UInt8)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A control connection that is lost, or whose other end breaks the rules", .timeLimit(.minutes(15)))
 struct HostileEndTests {
-  @Test("an agent that ends fails links, dials and listening, and is told as lost once, with the reason")
+  @Test("an agent's end fails links, dials and listening, and is reported once, with the reason")
   func agentEnds() async throws {
     try await FarScene.run { scene in
       await scene.open()
@@ -30,7 +30,7 @@ struct HostileEndTests {
       }
       #expect(error == failure)
       #expect(await scene.here.perform { scene.far?.answersPaging() } == false)
-      // It ends without anybody who could answer.
+      // It ends without an agent that could answer.
       await scene.shutDownFar()
     }
   }
@@ -141,7 +141,7 @@ struct HostileEndTests {
     }
   }
 
-  @Test("whoever sends no frames to an agent is refused, and others are served on")
+  @Test("an agent refuses a connection that sends no frames, and serves others on")
   func noFrames() async throws {
     try await FarScene.run { scene in
       let raw = try RawSocket(to: scene.place)

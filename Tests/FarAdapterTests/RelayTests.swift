@@ -15,7 +15,7 @@ struct RelayTests {
     return Array(bytes.prefix(count))
   }
 
-  @Test("bytes arrive whole in both directions at once, whoever dialled", arguments: [true, false])
+  @Test("bytes arrive whole in both directions at once, whichever side dialled", arguments: [true, false])
   func bothWays(dialledThere: Bool) async throws {
     try await FarScene.run { scene in
       await scene.open()
@@ -49,7 +49,7 @@ struct RelayTests {
     }
   }
 
-  @Test("an orderly close delivers also what waits there because nobody reads yet")
+  @Test("an orderly close also delivers bytes that wait there because the test does not read yet")
   func orderlyCloseOfWaiting() async throws {
     try await FarScene.run { scene in
       await scene.open()
@@ -108,7 +108,7 @@ struct RelayTests {
     }
   }
 
-  @Test("who reads nothing stops the remote side, within bounds; reading lets it go on", arguments: [true, false])
+  @Test("an unread link stops the remote side, within bounds; reading lets it go on", arguments: [true, false])
   func backPressure(readerIsFar: Bool) async throws {
     try await FarScene.run { scene in
       await scene.open()
@@ -128,7 +128,7 @@ struct RelayTests {
     }
   }
 
-  @Test("one link that nobody reads does not hold up another one")
+  @Test("one link that the test does not read does not hold up another one")
   func otherLinks() async throws {
     try await FarScene.run { scene in
       await scene.open()
@@ -159,7 +159,7 @@ struct RelayTests {
     }
   }
 
-  @Test("why it can't listen is told as it was there")
+  @Test("the reason why the agent can't listen arrives unchanged")
   func listenFailure() async throws {
     try await FarScene.run(listenFails: LinkFailure(.permission, "EACCES there")) { scene in
       await scene.open()
@@ -169,7 +169,7 @@ struct RelayTests {
     }
   }
 
-  @Test("what is told and looked for is told and looked for there, and what is found comes back")
+  @Test("the far adapter advertises and searches as asked, and its sightings come back")
   func discovery() async throws {
     try await FarScene.run { scene in
       await scene.open()

@@ -3,8 +3,8 @@ import GameKit
 
 /// One process: it does what lines on standard input say, and says what its delegate was told, each line with the time.
 ///
-/// - `settle`: connects to nobody any more.
-/// - `state`: says who is connected, and how many of them over another peer.
+/// - `settle`: connects to no further peer.
+/// - `state`: says which peers are connected, and how many of them over another peer.
 /// - `send`: sends a message to all.
 /// - `timeout`: sets the shortest disconnect timeout that takes a busy machine into account, three seconds.
 /// - `leave`, `kick NAME`, `exit`.

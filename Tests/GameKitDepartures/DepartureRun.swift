@@ -8,7 +8,7 @@ final class DepartureRun {
 
   private let plan: Plan
   private let players: [Player]
-  /// How often everybody has sent to all.
+  /// How often each process has sent to all.
   private var sendings = 0
   /// More than becoming one session may take on a machine that is busy with other things.
   private static let patience = 120.0
@@ -53,7 +53,7 @@ final class DepartureRun {
       func count(_ words: String) -> Int { lines.count { $0.words == "\(words) \(goer.name)" } }
       return count("connected") != count("disconnected")
     }
-    // A look-out: one that is introduced now may connect only after a moment, and nothing tells that none will.
+    // Waits a moment: a peer that is introduced now may connect only later, and nothing tells that none will.
     usleep(2_000_000)
     for other in others { _ = other.wait(until: start + plan.limit) { !holds($0) } }
     if let holder = others.first(where: { holds($0.said) }) { throw wrong("\(holder.name) still has \(goer.name)") }
@@ -71,7 +71,7 @@ final class DepartureRun {
       asked += 1
       guard player.wait(until: end, { $0.filter { $0.words.hasPrefix("state ") }.count >= asked }) else { break }
       if player.said.last(where: { $0.words.hasPrefix("state ") })?.words == wanted { return }
-      // GKSession tells nobody that a link has become direct, so it is asked again.
+      // GKSession does not report that a link has become direct, so it is asked again.
       usleep(20_000)
     }
     throw wrong("\(player.name) does not reach all directly")
@@ -126,7 +126,7 @@ final class DepartureRun {
     return last
   }
 
-  /// The others have stayed together, and nobody was told anything twice.
+  /// Checks that the others have stayed together, and that none was told anything twice.
   private func checkCalm() throws {
     for player in players {
       let lost = player.said.filter { $0.words.hasPrefix("disconnected ") }.map(\.words)

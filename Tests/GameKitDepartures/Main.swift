@@ -65,7 +65,7 @@ struct Plan: CustomStringConvertible {
     case killedEarly
 
     var isOfHost: Bool { self == .hostLeaves || self == .hostKilled }
-    /// Whether the one that goes is told as well.
+    /// Whether the departing process is told as well.
     var isTold: Bool { self == .leave || self == .hostLeaves || self == .kick || self == .guestKicks }
   }
 

@@ -32,13 +32,13 @@ struct DepartureTests {
   private static let limit = 12.0
 
   @Test(
-    "in each mixture of modes all reach one another directly, and whoever is left is told soon",
+    "in each mixture of modes all reach one another directly, and a departure is told to the others soon",
     arguments: isLongRun ? rows : rows.enumerated().filter { $0.offset % 3 == 0 }.map(\.element))
   func table(mixture: String, departure: String, peers: Int) async throws {
     try await play(mixture, departure, peers: peers, rounds: 1, within: Self.limit)
   }
 
-  @Test("so are the seven that one of eight leaves behind", arguments: ["leave", "kick", "killed"])
+  @Test("a departure of one of eight is told to the other seven soon", arguments: ["leave", "kick", "killed"])
   func eight(departure: String) async throws {
     try await play("server", departure, peers: 8, rounds: 1, within: Self.limit)
   }
@@ -55,7 +55,7 @@ struct DepartureTests {
   "Processes on hosts of their own with a session each, of which one goes, over Bluetooth", .serialized,
   .machine("--adapters 3 --hosts"), .timeLimit(.minutes(120)))
 struct BluetoothDepartureTests {
-  @Test("whoever is left is told soon", arguments: ["leave", "hostLeaves", "kick", "guestKicks"])
+  @Test("a departure is told to the others soon", arguments: ["leave", "hostLeaves", "kick", "guestKicks"])
   func overBluetooth(departure: String) async throws {
     try await play("peers", departure, peers: 3, rounds: isLongRun ? 20 : 1, within: 12)
   }

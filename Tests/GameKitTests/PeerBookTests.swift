@@ -24,7 +24,7 @@ struct PeerBookTests {
 
   private func book() -> PeerBook { PeerBook(own: "0") }
 
-  @Test("availability is told of peers that are apart: once, and again after each connection")
+  @Test("the delegate is told once that an unconnected peer is available, and again after each connection")
   func availability() {
     var book = book()
     let seen = [(one, "One", "1" as String?)]
@@ -37,7 +37,7 @@ struct PeerBookTests {
     #expect(book.sighted([]).isEmpty)
     #expect(book.sighted(seen).isEmpty)
     #expect(book.peers(in: .stateAvailable) == [])
-    // Until its end is told, so that a program that leaves can see when everybody is gone.
+    // Until its end is told, so that a program that leaves can see when all peers are gone.
     book.leaving(one)
     #expect(book.peers(in: .stateConnected) == ["1"])
     #expect(
@@ -64,7 +64,7 @@ struct PeerBookTests {
     #expect(book.peers(in: .stateConnectedRelay) == [])
   }
 
-  @Test("a peer that vanishes while it is asked is told to be gone only if nothing comes of it")
+  @Test("a peer that vanishes while it is asked is reported as gone only if no connection comes of it")
   func vanishing() {
     var book = book()
     _ = book.sighted([(one, "One", "1")])
@@ -102,7 +102,7 @@ struct PeerBookTests {
     #expect(book.peers(in: .stateDisconnected) == ["1"])
   }
 
-  @Test("nobody gets the id of another peer, or ours, by claiming it")
+  @Test("a node that claims the id of another peer, or ours, does not get it")
   func claims() {
     var book = book()
     _ = book.sighted([(one, "One", "1"), (other, "Other", "1")])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GameKit
 
-/// Owns a picker whose terminal is the test's.
+/// Owns a picker on the test's terminal.
 private final class Owner: NSObject, GKPeerPickerControllerDelegate, @unchecked Sendable {
   // Unchecked: what changes is under the locks.
   let sessionID: String
@@ -112,7 +112,7 @@ struct PickerTests {
     await ben.wait(for: "connected Anna")
   }
 
-  @Test("a peer that declines is told of, and Escape leaves without anybody")
+  @Test("the picker reports a peer that declines, and Escape leaves without a peer")
   func leaving() async throws {
     let ben = Side("Ben", in: sessionID, answer: .deny)
     ben.session.isAvailable = true
@@ -139,7 +139,7 @@ struct PickerTests {
     #expect(!picker.isVisible)
   }
 
-  @Test("without a terminal nobody is picked, unless the program says so")
+  @Test("without a terminal no peer is picked, unless the program says so")
   func unattended() async throws {
     let alone = GKPeerPickerController(terminal: PickerTerminal(isPossible: { false }, run: { _, _ in .quit }))
     alone.delegate = owner

@@ -25,7 +25,7 @@ struct SendingTests {
     }
   }
 
-  @Test("wrong parameters throw, and nobody gets anything")
+  @Test("wrong parameters throw, and no peer gets anything")
   func wrongParameters() async throws {
     try await connected { anna, ben in
       let (session, data, peer) = (anna.session, Data([1]), anna.id(of: ben))
@@ -207,7 +207,7 @@ struct SendingTests {
       ben.session.setDataReceiveHandler(old, withContext: nil)
       try anna.session.sendData(toAllPeers: Data("6".utf8), with: .reliable)
       #expect(await next(third.stream) == "6")
-      // Nobody else keeps a handler.
+      // Only this test keeps the handlers alive.
       withExtendedLifetime((first, second)) {}
     }
   }

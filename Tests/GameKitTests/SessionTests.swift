@@ -49,7 +49,7 @@ struct SessionTests {
     }
   }
 
-  @Test("a server is found by clients and finds nobody")
+  @Test("a server is found by clients and finds no peer")
   func modes() async throws {
     let id = Side.freshID()
     let server = Side("Server", in: id, mode: .server)
@@ -103,7 +103,7 @@ struct SessionTests {
     await ben.wait { told in told.contains("request Anna") ? told.contains("failed Anna timedOutError") : true }
   }
 
-  @Test("who connects to one peer is connected with all, and a peer is disconnected from all")
+  @Test("a peer that connects to one is connected with all, and a peer is disconnected from all")
   func mesh() async throws {
     try await connected { anna, ben in
       let carl = Side("Carl", in: anna.session.sessionID)
@@ -113,7 +113,7 @@ struct SessionTests {
       for (side, names) in [(anna, ["Ben", "Carl"]), (ben, ["Anna", "Carl"]), (carl, ["Anna", "Ben"])] {
         for name in names { await side.wait(for: "connected \(name)") }
       }
-      // Nobody was asked for him.
+      // Ben's delegate was not asked about Carl.
       #expect(!ben.told.contains("request Carl"))
       try carl.session.sendData(toAllPeers: Data("hi".utf8), with: .reliable)
       await ben.wait(for: "data Carl hi")
@@ -136,7 +136,7 @@ struct SessionTests {
       await anna.wait(for: "connected Ben", times: round)
       await ben.wait(for: "connected Anna", times: round)
       if round == rounds { break }
-      // Who leaves is taken in turns; both ask again as soon as the other one is available.
+      // The two leave in turns; both ask again as soon as the other one is available.
       (round.isMultiple(of: 2) ? anna : ben).session.disconnectFromAllPeers()
       await anna.wait(for: "disconnected Ben", times: round)
       await ben.wait(for: "disconnected Anna", times: round)
@@ -144,7 +144,7 @@ struct SessionTests {
     for (side, other) in [(anna, "Ben"), (ben, "Anna")] {
       let states = side.told.filter { $0.hasSuffix(other) && !$0.hasPrefix("request") && !$0.hasPrefix("connecting") }
       let round = ["connected \(other)", "disconnected \(other)"]
-      // Who is asked may not have seen yet who asks; who has is connected next.
+      // The peer that is asked may not have seen the other one yet. If it has, it is connected next.
       let available = "available \(other)"
       #expect(states.filter { $0 != available } == Array(repeatElement(round, count: rounds).joined().dropLast()))
       #expect(zip(states, states.dropFirst()).allSatisfy { $0 != available || $1 == round[0] }, "\(states)")
@@ -153,7 +153,7 @@ struct SessionTests {
     }
   }
 
-  @Test("eight of which everybody asks everybody become one session, each pair told once")
+  @Test("eight peers that all ask one another become one session, each pair told once")
   func everybodyAsks() async throws {
     let id = Side.freshID()
     // Each is a device: of one key a node lets in no more than four at a time.
@@ -206,7 +206,7 @@ struct SessionTests {
     let ben = Side("Ben", in: id, hasDelegate: false, hasHandler: false)
     for side in [anna, ben] { side.session.isAvailable = true }
     await anna.wait(for: "connecting Ben")
-    // The request may have come, and waits for somebody to answer it.
+    // The request may have come, and waits for a delegate to answer it.
     ben.session.delegate = ben
     await anna.wait(for: "connected Ben")
     try anna.session.sendData(toAllPeers: Data("one".utf8), with: .reliable)

@@ -2,13 +2,13 @@ import Foundation
 import Piconet
 
 /// `group-member NAME ADDRESS [OPTION=VALUE ...]` is a node of a group that listens at this address of TCP, for the
-/// second implementation to meet. It accepts whoever invites it, does what each line on standard input says, and tells
+/// second implementation to meet. It accepts every invitation, does what each line on standard input says, and tells
 /// what happens as a line of JSON each. Nodes are written as `NodeID.text`. It ends with its input.
 ///
 /// - `session=`: the session's id; `capacity=`: places; `available=no`: it hides, and listens for its members alone.
 /// - `invitations=decline`: it accepts no invitation. `timeout=`: for how many seconds it misses a member.
 /// - `introductions=refuse`: it follows none; without that it takes members' word. `removals=members`: it follows
-///   everybody's wish that a member be removed.
+///   every member's wish that a member be removed.
 /// - `compare=same` and `compare=different` are what its user says of a code; with `compare=wait` nothing. Without the
 ///   option it compares no codes.
 @main enum Main {

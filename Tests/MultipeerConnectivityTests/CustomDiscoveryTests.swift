@@ -10,7 +10,7 @@ struct CustomDiscoveryTests {
     return (Player("Anna", type), Player("Ben", type))
   }
 
-  @Test("two that have each other's data are connected, whoever calls first")
+  @Test("two peers that have each other's data are connected, whichever calls first")
   func connect() async throws {
     let (anna, ben) = pair()
     let ofAnna = try await anna.session.nearbyConnectionData(forPeer: ben.peer)
@@ -28,7 +28,7 @@ struct CustomDiscoveryTests {
     ben.leave()
   }
 
-  @Test("of one that does not call, or takes it back, nothing comes; the delegate is told why")
+  @Test("a call that is cancelled, or that the peer does not return, never connects; the delegate is told why")
   func alone() async throws {
     let (anna, ben) = pair()
     let ofBen = try await ben.session.nearbyConnectionData(forPeer: anna.peer)
@@ -45,7 +45,7 @@ struct CustomDiscoveryTests {
     ben.leave()
   }
 
-  @Test("data of somebody else, or no data, is refused with the rule")
+  @Test("another peer's data, or bytes that are no data, are refused with the rule")
   func wrongData() async throws {
     let (anna, ben) = pair()
     let ofBen = try await ben.session.nearbyConnectionData(forPeer: anna.peer)

@@ -39,7 +39,7 @@ struct DeviceStandInTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/state") == ["identifier-for-vendor"])
   }
 
-  @Test("where no file can be kept there is none")
+  @Test("a device that can keep no file has no identifier")
   func noFolder() {
     #expect(VendorIdentifier.kept(in: nil) == nil)
     #expect(VendorIdentifier.kept(in: "/proc/piconet") == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MultipeerConnectivity
 
-/// They change what is answered for everybody, and raw mode belongs to the process, so they are not beside each other.
+/// These tests run one after the other: they change the answers of the whole process, to which raw mode belongs, too.
 @Suite("What asks a person", .serialized, .timeLimit(.minutes(10)))
 struct InterfaceTests {
   /// Told of an assistant and a controller.
@@ -32,7 +32,7 @@ struct InterfaceTests {
   }
 
   @Test(
-    "an assistant and a controller meet where nobody can be asked, if the program says so", arguments: [true, false])
+    "an assistant and a controller meet without a person to ask, if the program says so", arguments: [true, false])
   @MainActor func together(isAccepted: Bool) async throws {
     PeerInterfaces.current = UnattendedInterface()
     UnattendedAnswer.ofProcess = isAccepted ? .accept : .decline
@@ -82,7 +82,7 @@ struct InterfaceTests {
     terminal.forget()
   }
 
-  @Test("at a terminal a person invites from the list, is asked below it about who invites us, and finishes")
+  @Test("at a terminal a person invites from the list, answers invitations below it, and finishes")
   @MainActor func list() async throws {
     let terminal = try terminal()
     defer { PeerInterfaces.current = UnattendedInterface() }
@@ -117,7 +117,7 @@ struct InterfaceTests {
     for player in [anna, ben, carl] { player.leave() }
   }
 
-  @Test("without a list a person is asked all the same, one after the other; Escape leaves a list with nobody")
+  @Test("a person is asked without a list, too, one question after the other; Escape cancels a list")
   @MainActor func questions() async throws {
     let terminal = try terminal()
     defer { PeerInterfaces.current = UnattendedInterface() }

@@ -219,7 +219,7 @@ struct InvitationSessionTests {
     }
   }
 
-  @Test("one that nobody answers ends in its time, though both have stopped")
+  @Test("an unanswered invitation ends at its timeout, though both have stopped")
   func unanswered() async {
     await rows { anna, ben in
       ben.answers = nil

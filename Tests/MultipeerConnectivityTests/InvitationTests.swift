@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Invitations", .serialized, .timeLimit(.minutes(10)))
 struct InvitationTests {
-  @Test("one that is declined ends as not connected, with the reason, and nobody was told as connecting")
+  @Test("a declined invitation ends as not connected, with the reason, and no peer is told as connecting")
   func declined() async throws {
     let type = Player.serviceType()
     let (anna, ben) = (Player("Anna", type), Player("Ben", type))
@@ -51,7 +51,7 @@ struct InvitationTests {
     ben.leave()
   }
 
-  @Test("one that nobody answers ends when the inviter's patience does")
+  @Test("an unanswered invitation ends at the inviter's timeout")
   func unanswered() async throws {
     let type = Player.serviceType()
     let (anna, ben) = (Player("Anna", type), Player("Ben", type))
@@ -94,7 +94,7 @@ struct InvitationTests {
     ben.leave()
   }
 
-  @Test("whoever is invited by one member is connected with all, and two of one name stay two")
+  @Test("a peer that one member invites is connected with all, and two of one name stay two")
   func group() async throws {
     let type = Player.serviceType()
     let anna = Player("Anna", type)
@@ -112,7 +112,7 @@ struct InvitationTests {
     #expect(Set(anna.session.connectedPeers) == Set(twins.map(\.peer)))
     try twins[0].session.send(Data("hi".utf8), toPeers: [twins[1].peer], with: .reliable)
     await twins[1].sees("Ben says hi")
-    // Who leaves is gone for all, and nobody brings it back.
+    // A peer that leaves is gone for all, and no member brings it back.
     twins[0].session.disconnect()
     await anna.sees("Ben notConnected")
     await twins[1].sees("Ben notConnected")
@@ -120,7 +120,7 @@ struct InvitationTests {
     for player in twins + [anna] { player.leave() }
   }
 
-  @Test("everybody invites everybody: all are connected with all, each told once, in every round", arguments: 0..<3)
+  @Test("all peers invite all others: all are connected with all, each told once, in every round", arguments: 0..<3)
   func everybody(round: Int) async throws {
     let type = Player.serviceType()
     let names = ["Anna", "Ben", "Carl", "Dora"]
@@ -213,7 +213,7 @@ struct InvitationTests {
     ben.leave()
   }
 
-  @Test("one that requires encryption and one that refuses it do not meet, and both are told why")
+  @Test("a peer that requires encryption and one that refuses it do not connect, and both are told why")
   func encryption() async throws {
     let type = Player.serviceType()
     let (anna, ben) = (Player("Anna", type, .required), Player("Ben", type, .none))
@@ -290,7 +290,7 @@ struct CertificateTests {
     ben.advertise()
     anna.browse()
     await ben.sees("Anna connected")
-    // Who leaves is told no more of whom it has.
+    // A session that has left is told no more of its peers.
     await anna.sees("Ben connected")
     #expect(ben.certificates == [[Data(identity.certificate)]])
     session.disconnect()
@@ -298,7 +298,7 @@ struct CertificateTests {
     ben.leave()
   }
 
-  @Test("what is no identity is refused when it is needed, with the rule")
+  @Test("a value that is no identity is refused when it is needed, with the rule")
   func noIdentity() async throws {
     let type = Player.serviceType()
     let (anna, ben) = (Player("Anna", type), Player("Ben", type))

@@ -96,7 +96,7 @@ struct MessageTests {
     ben.leave()
   }
 
-  @Test("that can't go: to nobody, to somebody who is not connected, and above the limit")
+  @Test("can't go to an empty list of peers, to a peer that is not connected, or above the limit")
   func errors() async throws {
     let (anna, ben) = await pair()
     let stranger = MCPeerID(displayName: "Nobody")

@@ -61,7 +61,7 @@ struct ProgramTests {
     for run in runs { #expect(run == (UIDevice.current.name, 1, 2)) }
   }
 
-  @Test("a program that keeps who it is finds itself again")
+  @Test("a program that keeps its peer id finds itself again")
   func stored() throws {
     let name = "piconet-\(UUID().uuidString)"
     let defaults = try #require(UserDefaults(suiteName: name))

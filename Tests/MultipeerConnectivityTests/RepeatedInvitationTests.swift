@@ -34,7 +34,7 @@ struct RepeatedInvitationTests {
       }
       let second = Task { try await node.invite(peer, context: paper.bytes, timeout: .seconds(30)) }
       await ben.sees("invited by Anna")
-      // Whichever of the two reaches the program's answer, the one that lasts has it.
+      // Either invitation may reach the program's answer; the lasting one gets it.
       ben.answer(isAccepted)
       if isAccepted {
         _ = try await second.value

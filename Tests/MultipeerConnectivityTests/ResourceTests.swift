@@ -77,7 +77,7 @@ struct ResourceTests {
     ben.leave()
   }
 
-  @Test("who leaves in the middle: both ends are told before the peer is told as not connected")
+  @Test("a peer leaves in the middle: both ends are told before the peer is told as not connected")
   func left() async throws {
     let (anna, ben) = await pair()
     let url = try file(60 << 20)
@@ -92,7 +92,7 @@ struct ResourceTests {
     ben.leave()
   }
 
-  @Test("what can't be sent is said to the handler, once, and nil is returned")
+  @Test("the handler is told once of a resource that can't be sent, and nil is returned")
   func errors() async throws {
     let (anna, ben) = await pair()
     #expect(send(try #require(URL(string: "ftp://host/file")), "ftp", from: anna, to: ben) == nil)

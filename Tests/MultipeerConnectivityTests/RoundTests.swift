@@ -9,7 +9,7 @@ private func play(_ processes: Int, rounds: Int) async throws {
   #expect(outcome.output.contains("\(processes) processes, \(rounds) rounds"))
 }
 
-@Suite("Processes, of which everybody invites everybody", .serialized, .timeLimit(.minutes(60)))
+@Suite("Processes that all invite one another", .serialized, .timeLimit(.minutes(60)))
 struct RoundTests {
   @Test(
     "one connection a pair, each change told once, and no message before or after its connection",
@@ -31,7 +31,7 @@ struct RoundTests {
 }
 
 @Suite(
-  "Processes on hosts of their own, of which everybody invites everybody over Bluetooth", .serialized,
+  "Processes on hosts of their own that all invite one another over Bluetooth", .serialized,
   .machine("--adapters 3 --hosts"), .timeLimit(.minutes(60)))
 struct BluetoothRoundTests {
   @Test(

@@ -63,7 +63,7 @@ struct RuleTests {
     #expect(try MeetingPlace(place.bytes + [9, 9, 9]) == place)
   }
 
-  @Test("bytes of anybody's choice are read or refused")
+  @Test("arbitrary bytes are read or refused")
   func hostile() throws {
     let (invitation, place) = try papers()
     var generator = SystemRandomNumberGenerator()
@@ -115,7 +115,7 @@ struct RuleTests {
   }
 }
 
-@Suite("Who is told as what")
+@Suite("Which states of peers are told")
 struct LedgerTests {
   typealias Told = PeerLedger<Int>.Told
   let peer = MCPeerID(displayName: "Anna")
@@ -208,7 +208,7 @@ struct LedgerTests {
   }
 }
 
-@Suite("Who is in sight")
+@Suite("Which peers are in sight")
 struct SightingTests {
   typealias Table = BrowsedPeers<Int>
 

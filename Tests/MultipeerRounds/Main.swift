@@ -1,8 +1,8 @@
 import MultipeerConnectivity
 
-/// `multipeer-rounds --processes N --rounds N` starts so many processes of itself, in each round of which everybody
-/// invites everybody and accepts everybody, and holds what their delegates were told against what it has to be. It
-/// prints what was wrong, and ends with 1 then.
+/// `multipeer-rounds --processes N --rounds N` starts so many processes of itself. In each round all of them invite
+/// and accept one another, and the program compares what their delegates were told with what it has to be. If
+/// anything was wrong, it prints that and ends with 1.
 ///
 /// With `--end killed` or `--end exits` the last process of each round ends so, and how long it takes until the others
 /// are told is printed; more than `--within` seconds are wrong.

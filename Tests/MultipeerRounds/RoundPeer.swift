@@ -2,8 +2,8 @@ import MultipeerConnectivity
 
 /// One process: it does what lines on standard input say, and says what its delegates were told.
 ///
-/// - `round TYPE`: everybody who advertises this type of service is invited, and whoever invites is accepted. Whoever
-///   is connected gets three messages at once. `all` is said when all are connected and their messages are there, and,
+/// - `round TYPE`: invites every peer that advertises this type of service, accepts every invitation, and sends each
+///   connected peer three messages at once. `all` is said when all are connected and their messages are there, and,
 ///   over TCP, when there is one connection for each.
 /// - `watch`: says `gone` once a peer is not connected any more.
 /// - `exit`: ends the process.

@@ -125,7 +125,7 @@ struct HostileCallerTests {
   }
 
   @Test(
-    "what is no frame, or above a limit of the format, ends the attacker's calls and nobody else's",
+    "bytes that are no frame, or above a limit of the format, end the attacker's calls and no others",
     arguments: [
       [], [0xFF], [UInt8](repeating: 0x81, count: 60_000), [UInt8](repeating: 0x9F, count: 60_000),
       [0x9B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], CallFrame.begin(id: 1, total: 1 << 62, [1]).encoded,
@@ -186,7 +186,7 @@ struct HostileCallerTests {
     }
   }
 
-  @Test("a member that calls for long results and reads none makes no more wait than may; it is told, and may go on")
+  @Test("a member that calls for long results and reads none fills no more than its limit; it is told, and may go on")
   func unreadResults() async throws {
     var configuration = ActorSystemConfiguration()
     configuration.sizeLimit = 65_536

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Names in a session", .timeLimit(.minutes(10)))
 struct NameTests {
-  @Test("one has the name, another learns who, and gets it when it queues and the first gives it back")
+  @Test("one node has the name, and another learns its owner, queues, and gets it when the owner gives it back")
   func claims() async throws {
     try await Pair.run { pair in
       _ = try await pair.client.ping(pair.toService)
@@ -43,7 +43,7 @@ struct NameTests {
     }
   }
 
-  @Test("a name goes with its owner, and one that comes back finds who has it")
+  @Test("a name goes with its owner, and a node that comes back finds the new owner")
   func departure() async throws {
     try await Pair.nodes { serviceNode, clientNode, _ in
       try await PiconetActorSystem.run(on: clientNode) { client in
@@ -64,7 +64,7 @@ struct NameTests {
     }
   }
 
-  @Test("names and interfaces are found by who looks for them, and lost when they are advertised no more")
+  @Test("a search finds names and interfaces, and loses them when they are advertised no more")
   func advertisement() async throws {
     let session = UUID().uuidString
     func configuration(_ name: String) -> NodeConfiguration {

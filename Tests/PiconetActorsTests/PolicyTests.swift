@@ -4,7 +4,7 @@ import PiconetActors
 import TestSupport
 import Testing
 
-@Suite("Who may call what", .timeLimit(.minutes(10)))
+@Suite("Which members may call which objects", .timeLimit(.minutes(10)))
 struct PolicyTests {
   @Test("a program's own policy is asked before each call, with its caller, object and method")
   func asking() async throws {
@@ -67,7 +67,7 @@ struct PolicyTests {
       let told = RemoteSignal<Int>("test.lamp", "told")
       let kept = RemoteSignal<Int>("test.lamp", "kept")
       let (toBen, toCleo) = (try #require(cleo.session[ben.id]), try #require(ben.session[cleo.id]))
-      // Both are let in by the other, or by nobody.
+      // Calls need both sides: each must allow the other.
       introduced.allow(ben.id.peer)
       #expect(await code { try await introduced.ping(toBen) } == .notAllowed)
       var events = introduced.events.makeAsyncIterator()

@@ -26,7 +26,7 @@ distributed actor BlockedGuest: Guest {
 
 @Suite("Pings and presence", .timeLimit(.minutes(10)))
 struct PresenceTests {
-  @Test("a node, an object and the owner of a name answer a ping, and what is not there is a typed error")
+  @Test("a node, an object and the owner of a name answer a ping, and a missing one is a typed error")
   func pings() async throws {
     try await Pair.run { pair in
       let desk = try pair.desk()
@@ -122,7 +122,7 @@ struct PresenceTests {
     }
   }
 
-  @Test("who leaves is absent at once with the reason, whoever has a name is asked at once, whatever the interval")
+  @Test("a node that leaves is absent at once with the reason, and a new owner is asked at once, whatever the interval")
   func atOnce() async throws {
     try await Pair.run { pair in
       try await pair.client.ping(pair.toService)
@@ -148,7 +148,7 @@ struct PresenceTests {
     }
   }
 
-  @Test("who falls silent is absent after the limit, and present when it is heard again")
+  @Test("a node that falls silent is absent after the limit, and present when it is heard again")
   func silence() async throws {
     try await Pair.run(throughRelay: true) { pair in
       let relay = try #require(pair.relay)

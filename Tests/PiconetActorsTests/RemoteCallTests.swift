@@ -94,7 +94,7 @@ struct RemoteCallTests {
     }
   }
 
-  @Test("who asks learns paths, interfaces, versions, methods and their types")
+  @Test("a caller that asks learns paths, interfaces, versions, methods and their types")
   func introspection() async throws {
     try await Pair.run { pair in
       _ = try pair.desk()
@@ -175,7 +175,7 @@ struct RemoteCallTests {
       callers[0].cancel()
       #expect(await callers[0].value == .cancelled)
       for await _ in log.cancellations.stream { break }
-      // Its place is free once its task has ended over there, which nobody tells the caller.
+      // Its place is free once its task has ended over there. The service does not tell the caller.
       while let code = await code(of: { try await desk.reset() }) { #expect(code == .tooManyCalls) }
       for caller in callers { caller.cancel() }
     }

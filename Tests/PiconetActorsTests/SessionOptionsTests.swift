@@ -12,7 +12,7 @@ struct SessionOptionsTests {
     return configuration
   }
 
-  /// A node with these options that lets in who wants the same, and its address.
+  /// Runs a node with these options that lets in nodes that want the same, and passes its address.
   private func withHost(
     _ options: SessionOptions, _ session: String,
     _ body: (Node, String, AsyncStream<PiconetError.Code?>) async throws -> Void
@@ -68,7 +68,7 @@ struct SessionOptionsTests {
     }
   }
 
-  @Test("a raw session carries bytes in both directions, and who wants messages is refused")
+  @Test("a raw session carries bytes in both directions, and refuses a node that wants messages")
   func raw() async throws {
     let session = UUID().uuidString
     let options = SessionOptions(.raw)
@@ -77,7 +77,7 @@ struct SessionOptionsTests {
         var answers = answers.makeAsyncIterator()
         #expect(await refusal(ben, address, SessionOptions()) == .notWanted)
         #expect(await answers.next() == .notWanted)
-        // One that has not said what it wants, wants messages.
+        // A node that states no options wants messages.
         await #expect(throws: PiconetError.self) { try await ben.invite(at: address) }
         #expect(await answers.next() == .notWanted)
         let member = try await ben.join(at: address, options)
@@ -97,7 +97,7 @@ struct SessionOptionsTests {
     }
   }
 
-  @Test("who waits for the bytes of a member that leaves is told why")
+  @Test("a reader of a member's bytes is told why the member leaves")
   func rawDeparture() async throws {
     let session = UUID().uuidString
     let options = SessionOptions(.raw)

@@ -11,7 +11,7 @@ struct SignalTests {
   private static let changed = RemoteSignal<Int>("test.lamp", "changed")
   private static let same = RemoteSignal<String>("test.lamp", "changed")
 
-  @Test("one that is emitted comes to members in order, with its sender and object, and to who is meant")
+  @Test("an emitted signal comes to members in order, with its sender and object, or to one member alone")
   func emitted() async throws {
     try await Pair.run { pair in
       _ = try await pair.service.ping(pair.toClient)
@@ -28,7 +28,7 @@ struct SignalTests {
     }
   }
 
-  @Test("one that is kept comes to who observes it first with its latest value, and to members that come later")
+  @Test("a kept signal comes to a new observer with its latest value, and to members that come later")
   func kept() async throws {
     try await Pair.nodes { serviceNode, clientNode, _ in
       try await PiconetActorSystem.run(on: serviceNode) { service in
@@ -81,7 +81,7 @@ struct SignalTests {
               try await service.emit(long, [number] + [UInt8](repeating: 0, count: 60_000))
             }
             #expect(await reading.value == Array(0..<100))
-            // Once it reads again and takes one at once, it is told each.
+            // Once the reader reads again and takes each signal at once, it is told each.
             let (came, tellCame) = AsyncStream.makeStream(of: UInt8.self)
             let messages = deafNode.session.messages(in: PiconetActorSystem.longChannel)
             let waking = Task {

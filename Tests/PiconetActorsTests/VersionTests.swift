@@ -36,7 +36,7 @@ struct VersionTests {
     }
   }
 
-  @Test("a method that the table does not declare is refused when the object is published, and to who asks for one")
+  @Test("a method that the table does not declare is refused to the publisher and to the client")
   func notDeclared() async throws {
     try await Pair.run { pair in
       for attempt in [
@@ -50,7 +50,7 @@ struct VersionTests {
           return error?.code == .notDeclared && error?.detail == "test.half does not declare add(_:to:)"
         }
       }
-      // Whoever goes past that is refused before anything is sent.
+      // A call that goes past that check is refused before anything is sent.
       let half = try $Half.resolve(id: RemoteObjectID(pair.toService.id, "/half"), using: pair.client)
       #expect(await code { try await half.add(1, to: 2) } == .notDeclared)
       #expect(await code { try await half.told() } == .noSuchObject)

@@ -92,7 +92,7 @@ struct WeatherTests {
     }
   }
 
-  @Test("a system that stops says so, what it was asked is told so, and the next one of the node serves again")
+  @Test("a system that stops ends the calls to it with that reason, and the next one of the node serves again")
   func stoppedSystem() async throws {
     try await Pair.nodes { serviceNode, clientNode, _ in
       let client = try PiconetActorSystem(clientNode)
@@ -322,7 +322,7 @@ struct WeatherTests {
     }
   }
 
-  @Test("a member that takes only tiny messages is not called, and calls nobody")
+  @Test("a member that takes only tiny messages is not called, and calls no member")
   func tinyMessages() async throws {
     let session = UUID().uuidString
     try await Node.run(Pair.configuration("Service", session)) { service in

@@ -4,11 +4,11 @@ import Testing
 @testable import PiconetDNSSD
 
 /// Any device on the link can send any record for any name. What one sends takes nothing of what another has sent.
-@Suite("Records that anybody can send")
+@Suite("Records that any host can send")
 struct UnauthenticatedRecordTests {
   private static let other = MessageSource(address: .v4(0x0A00_0063), port: 5353)
 
-  /// What somebody sends beside a device that has announced itself at 10.0.0.2, port 1.
+  /// What another host sends beside a device that has announced itself at 10.0.0.2, port 1.
   enum Spoof: String, CaseIterable {
     case goodbye, repetitionAndGoodbye, repetitionWithShortTime, port, portOften, target, text, address, addresses,
       flushWithoutMore, priority
@@ -78,7 +78,7 @@ struct UnauthenticatedRecordTests {
     #expect(texts.contains([[0x78]]) && instance.endpoints.count <= 512)
   }
 
-  @Test("many texts of somebody who is heard first push back the device's own by one place")
+  @Test("many texts of another host that is heard first push back the device's own by one place")
   func manyTexts() throws {
     var browser = BrowserTests.browser(BrowserTests.first)
     let own = try BrowserTests.records("A")
@@ -176,7 +176,7 @@ struct UnauthenticatedRecordTests {
     var answered = 0
     for step in 0..<100 {
       now = .milliseconds(100 * step)
-      // Whoever follows each new name of ours.
+      // The attacker follows each of our new names.
       let name = try #require(ServiceType.piconet.name.prepending(responder.label))
       let claim = ResourceRecord(
         name: name, type: .srv, cacheFlush: true, timeToLive: 120,

@@ -74,7 +74,7 @@ struct CommitsTogetherTests {
     #expect(log.entries.count { if case .beganEntries = $0 { true } else { false } } == count)
   }
 
-  @Test("one whose content the disk doesn't take fails alone, and leaves nothing")
+  @Test("a file whose content the disk doesn't take fails alone, and leaves nothing")
   func content() throws {
     let folder = try TemporaryDirectory()
     let calls = DiskLog().calls(content: { file in
@@ -93,7 +93,7 @@ struct CommitsTogetherTests {
     #expect(try entries(folder.path) == (0..<Self.threads).filter { $0 != 3 }.map { "\($0).jpg" })
   }
 
-  @Test("one whose entry the disk doesn't take fails alone")
+  @Test("a file whose entry the disk doesn't take fails alone")
   func entry() throws {
     let folder = try TemporaryDirectory()
     let isFirst = Mutex(true)

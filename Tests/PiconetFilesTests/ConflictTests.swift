@@ -4,7 +4,7 @@ import Testing
 @testable import PiconetFiles
 
 @Suite struct ConflictTests {
-  @Test("the same name again gets numbers, and what is there stays", arguments: [true, false])
+  @Test("the same name again gets numbers, and the stored files stay", arguments: [true, false])
   func rename(unnamed: Bool) throws {
     let folder = try TemporaryDirectory()
     let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: unnamed))
@@ -41,7 +41,8 @@ import Testing
       #expect(number == taken + 1)
       #expect(looks <= 24, "\(taken): \(looks)")
     }
-    // A hole is used if it is among the first; beyond, one that was free a moment ago is only one tried in vain.
+    // A free number is used if it is among the first. Beyond these, a number that was free a moment ago is only one
+    // more failed try.
     var numbers = NameNumbers(last: 200)
     var tried: [Int] = []
     while let number = numbers.next(isTaken: { $0 == 65 }) { tried.append(number) }

@@ -58,7 +58,7 @@ private struct Shots {
     [".AAE", ".HEIC.xmp", ".MOV", ".HEIC"],
   ]
 
-  @Test("have one number where another photo has the name, in any order, and find what is there", arguments: orders)
+  @Test("have one number if another photo has the name, in any order, and are found again", arguments: orders)
   func oneNumber(order: [String]) throws {
     try folder.file("IMG_9.HEIC", pattern(2_000, seed: 7))
     let mine = shots(1)
@@ -80,7 +80,7 @@ private struct Shots {
     }
   }
 
-  @Test("lie beside no other photo of the stem, though no name of theirs is taken")
+  @Test("lie beside no other photo of the stem, though their names are free")
   func otherEnding() throws {
     try folder.file("IMG_9.jpg", pattern(10))
     #expect(try shots(1).receive(".MOV", in: directory).stored?.name.text == "IMG_9 (2).MOV")
@@ -193,7 +193,7 @@ private struct Shots {
   }
 
   @Test(
-    "a film or sidecar whose sender names no group does not lie beside somebody else's photo",
+    "a film or sidecar whose sender names no group does not lie beside another sender's photo",
     arguments: ["IMG_9.MOV", "IMG_9.HEIC.xmp", "IMG_9.AAE", "img_9.mov"])
   func loneFilm(text: String) throws {
     let photo = text.first == "i" ? "img_9.HEIC" : "IMG_9.HEIC"
@@ -217,7 +217,7 @@ private struct Shots {
     #expect(names == ["IMG_9 (2).HEIC", "IMG_9 (2).MOV", "IMG_9 (2).HEIC.xmp"])
   }
 
-  @Test("who has the photo that is there may store its film beside it without a group")
+  @Test("a sender that has the stored photo may store its film beside it without a group")
   func presentPhoto() throws {
     _ = try folder.file("IMG_9.HEIC", pattern(2_000))
     let files = UsedFiles()

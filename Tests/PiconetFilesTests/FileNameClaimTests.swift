@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "an EINVAL of renameat2 ends no transfer: the file is named by a hard link, or where there is none, by way of an empty one",
+    "an EINVAL of renameat2 ends no transfer: a hard link names the file, or an empty file if links fail",
     arguments: [EINVAL, ENOSYS], [0] + FileNameClaim.withoutLinks.sorted())
   func renameWithoutFlags(renamed: Int32, linked: Int32) throws {
     for unnamed in [true, false] {
@@ -100,7 +100,7 @@ import Testing
     let left = try atRename(folder) { try receive("photo.jpg", [1, 2], in: $0) }
     #expect(left.map(\.name).contains("photo.jpg") && left.count == 3)
     for (name, bytes) in left { try folder.file(name, bytes) }
-    // Somebody else's file, which no note names.
+    // A file of another program, which no note names.
     try folder.file("empty")
     let directory = try directory(folder)
     directory.sweepAbandonedPartials()
@@ -146,7 +146,7 @@ import Testing
     #expect(try content(folder.path("photo.jpg")) == bytes)
   }
 
-  @Test("a note that is torn, or names what no file of ours is, removes nothing")
+  @Test("a note that is torn, or names what is not our file, removes nothing")
   func hostile() throws {
     let folder = try TemporaryDirectory(inMemory: true)
     try folder.file("photo")

@@ -102,7 +102,7 @@ import Testing
     #expect(file.resumedSize == (way == .resumed ? UInt64(2 * Reception.block) : 0))
     try file.write(Array(Reception.whole[Int(file.resumedSize)...]))
     for entry in try entries(path) where entry.hasPrefix(".") {
-      // Nobody else may read what is not verified yet.
+      // No other user may read what is not verified yet.
       #expect(try status(path + "/" + entry).st_mode & 0o077 == 0, "\(entry)")
     }
     #expect(try file.commit(expectedDigest: Reception.sum).stored != nil)
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(
-    "a group that this process is not in gets its files all the same",
+    "a group that this process is not in still gets its files",
     .enabled(if: canChangeGroups, "needs root"), arguments: Way.allCases)
   func otherGroup(way: Way) throws {
     let folder = try TemporaryDirectory()
@@ -135,7 +135,8 @@ import Testing
     try asOtherUser {
       try receive(way, .below, in: path)
       let (found, expected) = (try rights(path + "/below/film"), try ordinary(path + "/below"))
-      // Without unnamed files there is none of that group to copy into; then nobody has more than expected.
+      // A file system without unnamed files has no file of that group to copy into. Then no user has more rights than
+      // expected.
       if way == .hidden {
         #expect(found.mode & ~expected.mode == 0 && found.mode & 0o070 == (found.mode & 0o007) << 3)
       } else {

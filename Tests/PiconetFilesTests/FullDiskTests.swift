@@ -93,7 +93,7 @@ struct FullDiskTests {
             try IncomingFile(in: directory, name: name("\(number)"), offeredSize: 10, policy: .rename))
         }
       }
-      // Without a free byte either, that is what is said.
+      // If no byte is free either, the failure says that.
       return (code, directory.failure(errno: ENOSPC, name: "a", needed: 1 << 20).code)
     }
     #expect(code == .noRoomForFiles(free: SmallDisk.byteCount), "\(String(describing: code))")

@@ -4,7 +4,7 @@ import Testing
 @testable import PiconetFiles
 
 /// Sizes are what a peer states, free space is what a file system states: no sum of them stops the receiver.
-@Suite("Offers of more than anybody has") struct HugeOfferTests {
+@Suite("Offers larger than any disk") struct HugeOfferTests {
   /// The largest size that the wire can state is 2^62 - 1; a receiver does not rely on that either.
   private let huge = UInt64(1) << 62
 

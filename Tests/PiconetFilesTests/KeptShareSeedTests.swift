@@ -3,8 +3,8 @@ import Testing
 @testable import PiconetFiles
 @testable import PiconetTestKit
 
-/// The decision which kept partial files go, played for a thousand seeded directories: honest known senders who come
-/// back now and then, and a hostile one who offers anything, under keys that it throws away.
+/// The decision which kept partial files go, played for a thousand seeded directories. Honest known senders come back
+/// now and then, and a hostile one offers anything, under throwaway keys.
 @Suite("A hostile sender among honest ones, by seeds") struct KeptShareSeedTests {
   /// A disk and what is kept on it.
   private struct Directory {
@@ -39,7 +39,7 @@ import Testing
   private static let hostile = 0
   private static let age: Int64 = 1_000_000
 
-  @Test("a known sender loses nothing to a hostile stranger's offers, nor to known senders who would hold more")
+  @Test("a known sender loses nothing to a hostile stranger's offers, nor to known senders that would hold more")
   func room() {
     for seed in 0..<1_000 as Range<UInt64> {
       var dice = Dice(seed: seed)
@@ -63,7 +63,7 @@ import Testing
     file.isAlive = dice.chance(20)
     directory.files.append(file)
     sweep(&directory, seed)
-    // Somebody ends what was open, and it is kept.
+    // Sometimes all open transfers end, and their files are kept.
     if dice.chance(50) { for index in directory.files.indices { directory.files[index].isAlive = false } }
   }
 

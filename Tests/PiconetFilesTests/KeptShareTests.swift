@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetFiles
 
-@Suite("One sender's partial files cost others none of theirs") struct KeptShareTests {
+@Suite("One sender's partial files cost other senders no files") struct KeptShareTests {
   private let block = PartialReception.block
 
   // MARK: The decision
@@ -29,13 +29,13 @@ import Testing
       name: PartialFileName(kept: digits, ofStranger: true), byteCount: known.byteCount, age: known.age)
   }
 
-  @Test("beyond the limit whoever has most loses his oldest")
+  @Test("beyond the limit the sender with most files loses its oldest")
   func number() {
     let mine = [file(1, age: 100), file(1, age: 90), file(2, age: 80)]
     let strangers = (0..<20 as Range<Int64>).map { file(3, age: $0) }
     let removed = KeptPartials(mine + strangers).toRemove(limit: 16, age: 1 << 40)
     #expect(removed == Array(strangers.reversed().prefix(7)))
-    // A sender may have all of them as long as nobody else has any; then each gets an equal part.
+    // A sender may have all of them as long as no other sender has any; then each gets an equal part.
     let many = (0..<16 as Range<Int64>).map { file(1, age: $0) }
     #expect(KeptPartials(many).toRemove(limit: 16, age: 1 << 40) == [])
     #expect(KeptPartials(many + [file(2, age: 50)]).toRemove(limit: 16, age: 1 << 40) == [many[15]])
@@ -77,7 +77,7 @@ import Testing
     #expect(kept.toFree(31 << 20, size: 900 << 20, asker: asker(5)) == [first])
     #expect(kept.toFree(91 << 20, size: 900 << 20, asker: asker(5)) == [])
     #expect(kept.toFree(91 << 20, size: 100 << 20, asker: asker(5)) == [first, second, known])
-    // Whose file is not kept has no more than a stranger.
+    // A sender whose file is not kept has no more than a stranger.
     #expect(kept.toFree(1, size: 11 << 20, asker: nil) == [first])
     #expect(KeptPartials([known, stranger(2, age: 8, mebibytes: 8)]).toFree(1, size: 93 << 20, asker: nil) == [])
   }
@@ -110,11 +110,11 @@ import Testing
     for asker in [nil, asker(1), asker(2)] { #expect(kept.toFree(size - 5, size: size, asker: asker) == []) }
   }
 
-  @Test("a sender makes room with his own, and with others' only as long as they hold what he would")
+  @Test("a sender makes room with its own files, and with others' only while they hold at least as much as it would")
   func share() {
     let (mine, his) = (file(1, age: 9, mebibytes: 100), file(2, age: 1, mebibytes: 100))
     let kept = KeptPartials([mine, his])
-    // With the new file he would hold more than the other, who has 100 MiB.
+    // With the new file the sender would hold more than the other one, which has 100 MiB.
     #expect(kept.toFree(1, size: 1, asker: asker(2)) == [his])
     #expect(kept.toFree(101 << 20, size: 150 << 20, asker: asker(2)) == [])
     // A third sender may take as much as the first has, and no more of it once the first has less.
@@ -123,7 +123,7 @@ import Testing
     let two = KeptPartials([file(1, age: 9, mebibytes: 60), file(1, age: 8, mebibytes: 60)])
     #expect(two.toFree(60 << 20, size: 100 << 20, asker: asker(3)).count == 1)
     #expect(two.toFree(61 << 20, size: 100 << 20, asker: asker(3)) == [])
-    // What he has open counts for him.
+    // A sender's open files count as its own.
     let open = file(3, age: 0, mebibytes: 50, isAlive: true)
     #expect(KeptPartials([mine, open]).toFree(1, size: 50 << 20, asker: asker(3)) == [mine])
     #expect(KeptPartials([mine, open]).toFree(1, size: 51 << 20, asker: asker(3)) == [])
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(
-    "an offer of all the room there could be costs those nothing who hold less, and a stranger's costs no known sender",
+    "an offer of all possible room costs senders that hold less nothing, and a stranger's costs no known sender",
     arguments: [true, false])
   func wholeDisk(isKnown: Bool) throws {
     let folder = try TemporaryDirectory(inMemory: true)
@@ -226,7 +226,7 @@ import Testing
     for sender: UInt8 in 1...3 { #expect(try kept(sender, 1, folder)) }
   }
 
-  @Test("what could make room is read once in two seconds, however many offers don't fit, and whoever makes them")
+  @Test("the directory looks for room once in two seconds, however many offers do not fit, and from any sender")
   func readOnce() throws {
     let folder = try TemporaryDirectory(inMemory: true)
     let clock = SetClock()
@@ -247,7 +247,7 @@ import Testing
       }
       clock.pass(RememberedPartials.seconds)
     }
-    // What does make room is read all the same, and goes.
+    // An offer that fits once a file is removed still removes it.
     #expect(looks((1 << 62) - 1, 2, isKnown: true) > 3)
     try offer(4 << 20, from: 2, to: directory)
     #expect(try !kept(1, 1, folder))
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test("a stranger who leaves thirty begun files keeps no more than what others leave of the limit")
+  @Test("a stranger that leaves thirty begun files keeps no more than what others leave of the limit")
   func manyOffers() throws {
     let folder = try TemporaryDirectory(inMemory: true)
     let directory = try directory(folder, mebibytes: 1_000)
@@ -287,7 +287,7 @@ import Testing
     #expect(try entries(folder.path).count == 32)
   }
 
-  @Test("forty keys that somebody throws away cost a known sender none of its begun files")
+  @Test("forty throwaway keys cost a known sender none of its begun files")
   func thrownAway() throws {
     let folder = try TemporaryDirectory(inMemory: true)
     let directory = try directory(folder, mebibytes: 1_000)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import PiconetFiles
 
-/// What is kept of a file is of no use once the file is stored, whoever has stored it and whoever died in between.
+/// The kept part of a file is of no use once the file is stored, by whichever process, and after any crash in between.
 @Suite("No partial file stays beside the stored one") struct LeftBehindTests {
   private typealias Reception = PartialReception
   private let block = PartialReception.block
 
-  /// Another process of ours, as far as the system knows: it has the kept file open, with its lock.
+  /// Acts as another Piconet process, as far as the system knows: has the kept file open, with its lock.
   private func holding(_ path: String) throws -> Int32 {
     let descriptor = open(path, O_RDWR)
     try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
@@ -19,7 +19,7 @@ import Testing
   @Test("a former transfer of the content that ends after it was stored by another keeps nothing")
   func former() throws {
     let reception = try Reception()
-    // Its link is dead, and nobody has noticed yet.
+    // Its link is dead, and the receiver has not noticed yet.
     let former = try reception.open()
     try former.write(Array(Reception.whole[..<(2 * block)]))
     #expect(try reception.finish() == 0)

@@ -190,7 +190,7 @@ import Testing
     #expect(try readAll(file, piece: 10) == [1, 2])
   }
 
-  @Test("a file that no receiver would take fails at the sender, who is to blame")
+  @Test("a file that no receiver would take fails at the sender, which is to blame")
   func unsafeName() throws {
     let folder = try TemporaryDirectory()
     let file = try OutgoingFile(path: folder.file(".hidden"))

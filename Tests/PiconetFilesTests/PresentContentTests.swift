@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetFiles
 
-@Suite("Content that is there already") struct PresentContentTests {
+@Suite("Content that is stored already") struct PresentContentTests {
   private func present(
     _ directory: IncomingDirectory, _ text: String, _ size: Int, folder: String = ""
   ) throws -> PresentContent? {
@@ -32,7 +32,7 @@ import Testing
     #expect(content.match(digest(pattern(5000, seed: 9))) == nil)
   }
 
-  @Test("is found behind one or two numbers whose files somebody has removed, but not behind three")
+  @Test("is found behind one or two numbers whose files were removed, but not behind three")
   func gaps() throws {
     let folder = try TemporaryDirectory()
     let directory = try IncomingDirectory(path: folder.path, settings: .test())
@@ -60,7 +60,7 @@ import Testing
       }
       #expect(try present(directory, offered, 5001) == nil)
     }
-    // One that was received without having been compared is stored no second time, either.
+    // A file that was received without a comparison is stored no second time, either.
     let file = try IncomingFile(
       in: directory, name: try name("photo (7).jpg"), offeredSize: 5000, policy: .rename)
     try file.write(pattern(5000, seed: 2))
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("links, folders and FIFOs are not compared, and nobody waits for one")
+  @Test("links, folders and FIFOs are not compared, and the search does not wait for one")
   func special() throws {
     let folder = try TemporaryDirectory()
     let directory = try IncomingDirectory(path: folder.path, settings: .test())
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("what arrives all the same is not stored a second time", arguments: ConflictPolicy.allCases, [true, false])
+  @Test("content that arrives again is not stored a second time", arguments: ConflictPolicy.allCases, [true, false])
   func notTwice(policy: ConflictPolicy, unnamed: Bool) throws {
     let folder = try TemporaryDirectory()
     let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: unnamed))

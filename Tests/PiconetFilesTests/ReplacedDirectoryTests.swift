@@ -65,7 +65,7 @@ import Testing
     #expect(try entries(second) == ["a"])
   }
 
-  @Test("where inode numbers say nothing, what is made in it is looked for at the path")
+  @Test("if inode numbers say nothing, a file made in the directory is looked for at the path")
   func seenThere() throws {
     #expect(directory.showsEntries(at: Array(inbox.utf8CString)))
     #expect(!directory.showsEntries(at: Array(folder.path.utf8CString)))

@@ -17,7 +17,7 @@ import Testing
     #expect(ReplacedTime(wanted: try time(.max), given: try time(.min)) != nil)
   }
 
-  @Test("it is told as the wanted time and the given one")
+  @Test("a replaced time is reported as the wanted time and the stored one")
   func words() throws {
     let replaced = try #require(ReplacedTime(wanted: try time(-11_644_473_600), given: try time(-2_147_483_648)))
     #expect(

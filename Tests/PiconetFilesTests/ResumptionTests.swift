@@ -38,7 +38,7 @@ struct PartialReception {
     try file.write(Array(Self.whole[Int(file.resumedSize)..<count]))
     let left = try entries(folder.path).map { ($0, try content(folder.path($0))) }
     file.discard()
-    // As new files: nobody holds a lock on them.
+    // As new files, on which no process holds a lock.
     for (name, bytes) in left { try folder.file(name, bytes) }
   }
 
@@ -192,7 +192,7 @@ struct PartialReception {
     }
   }
 
-  @Test("the start of what is there can be looked at")
+  @Test("the start of a partial file can be read")
   func start() throws {
     let reception = try Reception()
     try reception.die(after: block)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A directory that several threads receive into")
 struct SharedDirectoryTests {
-  @Test("space that was set aside is given back to the last byte, whoever sets aside and gives back at once")
+  @Test("space that was set aside is given back to the last byte, also by several threads at once")
   func promises() async throws {
     let temporary = try TemporaryDirectory()
     let directory = try IncomingDirectory(path: temporary.path)

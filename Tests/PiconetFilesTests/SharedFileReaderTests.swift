@@ -86,7 +86,7 @@ final class CountedFile: ReadableFile {
     #expect(file.readByteCount == Self.content.count)
   }
 
-  @Test("one that stalls beyond the window reads for itself, holds up nobody, and memory stays within the window")
+  @Test("a receiver stalled beyond the window reads for itself, holds up no other, and memory stays within the window")
   func slowBeyondWindow() throws {
     let file = CountedFile(Self.content)
     let window = 2 * Self.block

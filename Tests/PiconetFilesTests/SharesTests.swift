@@ -56,7 +56,7 @@ import Testing
     #expect(FileSystemCalls().flush(-1) == EBADF)
   }
 
-  @Test("a disk that can't synchronize takes files all the same", arguments: [EINVAL, ENOSYS, EOPNOTSUPP, ENOTTY])
+  @Test("a disk that can't synchronize still takes files", arguments: [EINVAL, ENOSYS, EOPNOTSUPP, ENOTTY])
   func unsynchronized(number: Int32) throws {
     var calls = FileSystemCalls()
     calls.synchronizeContent = { _ in number }

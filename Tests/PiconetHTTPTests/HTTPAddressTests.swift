@@ -17,7 +17,7 @@ struct HTTPAddressTests {
   }
 
   @Test(
-    "what is none is refused",
+    "a text that is no address is refused",
     arguments: [
       "", "http:", "http:/a", "http://", "http:///a", "https://?a", "http://user@/a", "http://a:0", "http://a:65536/",
       "http://a:1x/", "http://a:-1/", "http://a:+1/", "http://::1/", "http://[]/", "http://[1]/", "http://[::1",

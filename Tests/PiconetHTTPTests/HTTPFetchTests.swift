@@ -170,7 +170,7 @@ struct HTTPFetchTests {
     }
   }
 
-  @Test("a status of 400 or above is told, and no body of it is taken", arguments: [400, 404, 500, 503])
+  @Test("a status of 400 or above is reported, and its body is not taken", arguments: [400, 404, 500, 503])
   func status(number: Int) async throws {
     try await withServer({ _, say, _ in say("HTTP/1.1 \(number) No\r\nContent-Length: 4\r\n\r\noops") }) { server in
       let result = try await fetch(server.address + "/missing")
@@ -244,7 +244,7 @@ struct HTTPFetchTests {
     }
   }
 
-  @Test("a fetch that is cancelled ends, whatever it waits for, and so does whoever waits for it")
+  @Test("a cancelled fetch ends, whatever it waits for, and so does the wait for it")
   func cancelled() async throws {
     for hasBegun in [false, true] {
       let script: SmallServer.Script = { _, say, wait in
@@ -264,7 +264,7 @@ struct HTTPFetchTests {
     }
   }
 
-  @Test("what is larger than the limit is not taken, announced or not")
+  @Test("a file larger than the limit is not taken, whether its size is announced or not")
   func sizeLimit() async throws {
     try await withServer({ _, say, _ in say(Self.answer("12345678901")) }) { server in
       let announced = try await ending(server.address) { $0.sizeLimit = 10 }
@@ -283,7 +283,7 @@ struct HTTPFetchTests {
   }
 
   @Test(
-    "a server that does not say how long it is, and goes on and on, is given up at the limit for such, which is named")
+    "a fetch of unstated and endless length is given up at the limit for such, which is named")
   func endless() async throws {
     let script: SmallServer.Script = { _, say, _ in
       say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -338,7 +338,7 @@ struct HTTPFetchTests {
     }
   }
 
-  @Test("where nobody listens is unreachable")
+  @Test("an address without a listener is unreachable")
   func unreachable() async throws {
     let server = try SmallServer { _, _, _ in }
     let gone = server.address
@@ -356,7 +356,7 @@ struct HTTPFetchTests {
     #expect(why == .certificate)
   }
 
-  @Test("a folder that can't hold what comes is told before anything is fetched")
+  @Test("a folder that can't hold the file is reported before anything is fetched")
   func spool() throws {
     var settings = HTTPSettings()
     settings.spoolFolder = "/nowhere"

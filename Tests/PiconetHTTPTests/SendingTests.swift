@@ -91,7 +91,7 @@ struct SendingTests {
     }
   }
 
-  @Test("for several members it is fetched once, and goes on for the others when one of them gives it up")
+  @Test("a file for several members is fetched once, and goes on for the others when one of them gives it up")
   func toSeveral() async throws {
     let text = body
     let server = try SmallServer { _, say, wait in
@@ -157,7 +157,7 @@ struct SendingTests {
     }
   }
 
-  @Test("a status, another scheme, and a path without a name are told before anything is offered")
+  @Test("a status, another scheme, and a path without a name are reported before anything is offered")
   func refused() async throws {
     try await run({ _, say, _ in say("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") }) { server, member, _ in
       let missing = await failure { try await member.send(.url(server.address + "/missing.png")) }

@@ -106,7 +106,7 @@ struct NodeRecordTests {
     #expect(throws: Self.broken[index].2, "\(Self.broken[index].0)") { try record.attributes(of: Self.service) }
   }
 
-  /// Attributes that no record of ours has, and why they must be refused.
+  /// Attributes that no Piconet record has, and why they must be refused.
   static let hostile: [(UInt16, DataElement?, NodeRecordRefusal)] = [
     (0x8000, nil, .badVersion),
     (0x8000, .uint8(2), .badVersion),

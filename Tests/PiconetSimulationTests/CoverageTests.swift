@@ -40,7 +40,7 @@ struct CoverageTests {
     #expect(total.wrongCodes >= 20)
   }
 
-  @Test("trouble does not keep everybody apart", arguments: [ScenarioFamily.weather, .restart, .mixed])
+  @Test("trouble does not keep all nodes apart", arguments: [ScenarioFamily.weather, .restart, .mixed])
   func troubleLeavesSomethingToCheck(family: ScenarioFamily) {
     let total = total(family, 20)
     #expect(total.connected >= 25)
@@ -60,7 +60,7 @@ struct CoverageTests {
     #expect(total.stored >= 20)
   }
 
-  @Test("hidden nodes let in whom they expect, and refuse others")
+  @Test("hidden nodes let in the peers that they expect, and refuse others")
   func hiddenNodesExpect() {
     let total = total(.hidden, 40)
     #expect(total.expectedLinks >= 10)
@@ -95,7 +95,7 @@ struct CoverageTests {
     #expect(total.tamperingSeen >= 20)
   }
 
-  @Test("members refuse one another, and others are told", arguments: [ScenarioFamily.groups, .relays])
+  @Test("members refuse one another, and the other members are told", arguments: [ScenarioFamily.groups, .relays])
   func membersRefuse(family: ScenarioFamily) {
     #expect(total(family, 60).membersApart >= 3)
   }

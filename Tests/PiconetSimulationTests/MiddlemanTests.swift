@@ -2,9 +2,9 @@ import PiconetEngine
 import PiconetWire
 import Testing
 
-/// Somebody in the middle, with a link to each side, who searches, aborts, crosses and relays. There are few codes
-/// here, so that his wins can be counted.
-@Suite("Somebody in the middle has one try for each question")
+/// An attacker in the middle, with a link to each side, searches, aborts, crosses and relays. There are few codes
+/// here, so that the attacker's wins can be counted.
+@Suite("An attacker in the middle has one try for each question")
 struct MiddlemanTests {
   static let codeCount: UInt64 = 8
 
@@ -38,16 +38,16 @@ struct MiddlemanTests {
   }
 
   enum Plan: CaseIterable {
-    /// The invited side first: he knows her code before he has to choose his nonce for the inviter.
+    /// The invited side first: the attacker knows its code before it has to choose a nonce for the inviter.
     case invitedFirst
     /// The inviter first.
     case inviterFirst
-    /// He crosses the inviter's invitation with his own.
+    /// The attacker crosses the inviter's invitation with its own.
     case crossing
   }
 
-  /// One evening: Ada invites, Bea is asked, and to each of them he plays the other.
-  /// - Returns: whether he has become a member on both sides.
+  /// One evening: Ada invites, Bea is asked, and the attacker plays the other one to each of them.
+  /// - Returns: whether the attacker has become a member on both sides.
   private func evening(_ plan: Plan, seed: UInt64, inviterCompares: Bool, _ notes: inout [String]) -> Bool {
     var dice = SeededRandom(seed: seed)
     let ada = Victim(
@@ -76,7 +76,7 @@ struct MiddlemanTests {
           return Codes.code(inputs, channel: (ada.node, LinkID(rawValue: 1)), of: Self.codeCount)
         }
       }
-      // He chooses without knowing what her nonce will make of it.
+      // The attacker chooses without knowing what Ada's nonce will make of it.
       ada.receive(.codeNonce(Codes.nonce(&dice)), on: adaLink)
       _ = ada.read(adaLink)
       return ada.screen?.code
@@ -91,7 +91,7 @@ struct MiddlemanTests {
       return false
     }
     if first != second {
-      // It is no use to go on: he leaves both, and would like this not to count.
+      // It is no use to go on: the attacker leaves both, so that this try might not count.
       ada.cut(adaLink)
       bea.wait(.seconds(3))
       bea.cut(beaLink)
@@ -112,7 +112,7 @@ struct MiddlemanTests {
   }
 
   @Test(
-    "of many evenings he wins as many as chance gives him, whichever side he asks first", arguments: Plan.allCases,
+    "over many evenings the attacker wins only by chance, whichever side it asks first", arguments: Plan.allCases,
     [true, false])
   func chance(plan: Plan, inviterCompares: Bool) {
     let evenings = 800
@@ -129,7 +129,7 @@ struct MiddlemanTests {
 
   enum Abort: CaseIterable { case noReveal, withdraw, cut, wrongReveal, leave, decline }
 
-  /// An hour of his tries at a person who is asked each time and always sees different codes.
+  /// An hour of the attacker's tries at a person who is asked each time and always sees different codes.
   private func hour(_ next: (UInt64) -> (NodeID, String), _ abort: Abort, judgement: TrustJudgement = .new) -> Victim {
     let victim = Victim(0x90, judgement: judgement, seed: 9, codeCount: Self.codeCount)
     var dice = SeededRandom(seed: 4)
@@ -164,31 +164,31 @@ struct MiddlemanTests {
     return victim
   }
 
-  @Test("with one key he has three wrong codes in an hour, or breaks off five", arguments: Abort.allCases)
+  @Test("an attacker with one key has three wrong codes in an hour, or breaks off five", arguments: Abort.allCases)
   func oneKey(abort: Abort) {
     let victim = hour({ number in (Self.key(1), "10.0.\(number / 250).\(number % 250):1") }, abort)
     let tries = [.withdraw, .leave, .cut].contains(abort) ? 5 : 3
     #expect(victim.noncesGiven == tries && victim.members.isEmpty)
   }
 
-  @Test("from one address he has seven, with however many keys", arguments: Abort.allCases)
+  @Test("an attacker at one address has seven tries, with any number of keys", arguments: Abort.allCases)
   func oneAddress(abort: Abort) {
     let victim = hour({ number in (Self.key(number), "10.0.0.1:\(number)") }, abort)
     #expect(victim.noncesGiven == 7 && victim.members.isEmpty)
   }
 
-  @Test("with as many keys and addresses as he likes he has ten", arguments: Abort.allCases)
+  @Test("an attacker with any number of keys and addresses has ten tries", arguments: Abort.allCases)
   func allOfThem(abort: Abort) {
     let next = { (number: UInt64) in (Self.key(number), "10.\(number / 250).\(number % 250).1:1") }
     let victim = hour(next, abort, judgement: .ask)
     #expect(victim.noncesGiven == 10 && victim.questions == 10 && victim.members.isEmpty)
-    // A peer that need not be compared is asked about all the same, and no code is shown for it.
+    // The victim also asks about a peer that it need not compare, and shows no code for it.
     let accepting = hour(next, abort)
     let (nonces, members) = (accepting.noncesGiven, accepting.members.count)
     #expect(nonces == 10 && members == 0)
   }
 
-  @Test("a known peer is asked about meanwhile as if nothing were")
+  @Test("known peers that break off are asked about each time")
   func known() {
     let victim = Victim(0x90, judgement: .known, seed: 9, codeCount: Self.codeCount)
     for number: UInt64 in 0..<40 {
@@ -200,14 +200,14 @@ struct MiddlemanTests {
     #expect(victim.questions == 40)
   }
 
-  @Test("sixty of his invitations stand before an honest one for a minute, and no longer")
+  @Test("sixty invitations of the attacker delay an honest one for a minute, and no longer")
   func queue() {
     let victim = Victim(0x90, judgement: .new, seed: 9, codeCount: Self.codeCount)
     for number: UInt64 in 0..<60 {
       let link = victim.accept(Self.key(number), from: "10.0.0.1:\(number)")
       let nonce = Codes.hash([1])
       victim.receive(.invite(Invite(timeout: 300_000, commitment: Codes.hash(nonce))), on: link)
-      // He reveals his nonce, so that his question stays.
+      // The attacker reveals its nonce, so that its question stays.
       if Self.nonce(of: victim.read(link)) != nil { victim.receive(.codeReveal(nonce), on: link) }
     }
     let honest = Self.key(1_000)

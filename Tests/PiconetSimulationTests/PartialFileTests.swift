@@ -9,13 +9,13 @@ struct PartialFileTests {
     enum Fault: CaseIterable {
       /// The oldest go until there is room, or nothing is left: an offer beyond all bounds empties the directory.
       case throwsAllAway
-      /// The oldest go if that makes room, whoever has begun them.
+      /// The oldest go if that makes room, those of any sender.
       case forgetsShares
       /// For a stranger's file the oldest of known senders go if that makes room.
       case spendsKnown
       /// No file goes for a known sender's.
       case refusesKnown
-      /// Beyond the limit the oldest go, whoever has begun them.
+      /// Beyond the limit the oldest go, those of any sender.
       case countsAllTogether
 
       /// What the world says of it.

@@ -11,8 +11,8 @@ struct PlantedFaultTests {
     "a planted fault is found in fair weather", arguments: PlantedFault.allCases.filter { !ofMemory.contains($0) })
   func plantedFaultIsFound(fault: PlantedFault) {
     var found: [String] = []
-    // A wrong position shows only if the link is lost in the middle of a file, a lost frame only if it is an answer and
-    // nothing else delays it, and tampering only where somebody tampers.
+    // A wrong position shows only if the link is lost in the middle of a file. A lost frame shows only if it is an
+    // answer and nothing else delays it, and tampering only where a node tampers.
     let seeds: UInt64 = [.wrongPosition, .callLost, .tamperingUnseen].contains(fault) ? 200 : 60
     for number in 0..<seeds where found.count < 5 {
       let needsFiles = [PlantedFault.storeLies, .sourceLeaks, .transmittedForgotten, .pauseIgnored].contains(fault)

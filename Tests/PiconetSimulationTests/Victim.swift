@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// One honest engine with a person in front of it, whose links all lead to the one in the middle.
+/// One honest engine with a person in front of it. All its links lead to the attacker in the middle.
 final class Victim {
   let node: NodeID
   private var engine: SessionEngine
@@ -20,7 +20,7 @@ final class Victim {
   private(set) var noncesDrawn = 0
   /// Questions that were on its screen, and invitations of its person.
   private(set) var questions = 0
-  /// The code on the screen, and whose it is.
+  /// The code on the screen, and its peer.
   private(set) var screen: (far: NodeID, code: String)?
   private var asked: NodeID?
   private var confirming: NodeID?
@@ -163,7 +163,7 @@ final class Victim {
   }
 }
 
-/// Stands for SHA-256 and for a channel's exported key: anybody may compute them, as in the real world, and nobody in
+/// Stands for SHA-256 and for a channel's exported key. Every node may compute them, as in the real world, and none in
 /// these tests can invert them.
 enum Codes {
   static func nonce(_ dice: inout SeededRandom) -> [UInt8] {

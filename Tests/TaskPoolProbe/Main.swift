@@ -73,7 +73,7 @@ import PiconetCommandLine
     say("sleeping \(order) early \(isEarly)")
   }
 
-  /// A sleep that is cancelled ends, and one that is too long for any clock harms nobody.
+  /// A sleep that is cancelled ends, and one that is too long for any clock does no harm.
   private static func cancelled() async {
     let tasks = [Duration.seconds(3_600), .seconds(1 << 40)].map { time in
       Task {
@@ -106,7 +106,7 @@ import PiconetCommandLine
     say("blocked \(came == count)")
   }
 
-  /// Afterwards the threads end, and there were none but these and the main one.
+  /// Afterwards the threads end, and no other threads ran but these and the main one.
   private static func resting() async {
     let foreign = threads().filter { !$0.hasPrefix("piconet-") }.count
     // When it wakes there are new ones: that which wakes it, and that which it runs on.

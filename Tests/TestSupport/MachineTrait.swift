@@ -30,7 +30,7 @@ package enum MachineAlternative: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// The suite, or the test, runs in the virtual machine; where there is none it is skipped.
+  /// Runs the suite, or the test, in the virtual machine, and skips it on other machines.
   ///
   /// `Tools/test` finds these declarations in the sources, so write literals, in the attribute that stands before the
   /// suite's type or the test's function, with nothing of the kind between.

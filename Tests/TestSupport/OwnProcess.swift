@@ -19,7 +19,7 @@ package func inOwnProcess(
   let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
   let outcome = try await ProcessOutcome.of(
     program, ["--testing-library", "swift-testing", "--filter", "^" + name], with: [variable: "1"])
-  // One that found no test would pass as well.
+  // A process that found no test would pass as well.
   if outcome.status != 0 || !outcome.output.contains("with 1 test") {
     Issue.record("exit status \(outcome.status): \(outcome.output.suffix(3_000))", sourceLocation: sourceLocation)
   }

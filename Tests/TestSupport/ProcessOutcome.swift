@@ -11,7 +11,7 @@ package struct ProcessOutcome: Sendable {
   package static func of(
     _ program: String, _ arguments: [String], with variables: [String: String] = [:]
   ) async throws -> ProcessOutcome {
-    // Into a file, since nobody empties a pipe meanwhile.
+    // Into a file, since this function would not empty a pipe meanwhile.
     let output = FileManager.default.temporaryDirectory.appending(path: "piconet-process-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: output) }

@@ -29,7 +29,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     close(person)
   }
 
-  /// Does what a window does whose size changes.
+  /// Acts as a window does when its size changes.
   package func resize(columns: UInt16, rows: UInt16) {
     var size = [rows, columns, 0, 0]
     _ = ioctl(person, UInt(TIOCSWINSZ), &size)

@@ -61,8 +61,8 @@ package final class Relay: Sendable {
       if near < 0 { break }
       let far = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       let isConnected = state.withLock { $0.letsThrough } && connect(far)
-      // All of them are closed with the relay, so that none that we cut has a number that somebody else's descriptor
-      // has now.
+      // The relay closes its sockets only when it ends itself. Until then the number of a cut socket belongs to no
+      // other descriptor.
       let isThrough = state.withLock { state in
         state.sockets += [near, far]
         return isConnected && state.letsThrough
@@ -74,7 +74,7 @@ package final class Relay: Sendable {
       Thread.detachNewThread { self.pump(from: near, to: far, counts: true) }
       Thread.detachNewThread { self.pump(from: far, to: near, counts: false) }
     }
-    // Only now, when nobody accepts on its number any more.
+    // Only now, when no thread accepts on its number any more.
     Glibc.close(listener)
   }
 
@@ -122,7 +122,7 @@ package final class Relay: Sendable {
   /// Lets connections through again after it has broken.
   package func mend() { state.withLock { $0.isBroken = false } }
 
-  /// Lets nothing through any more, and tells nobody; or lets everything through again.
+  /// Lets nothing through any more, without telling either end; or lets everything through again.
   package func setSilent(_ isSilent: Bool) { valve.setShut(isSilent) }
 
   /// Both ends lose their connections.

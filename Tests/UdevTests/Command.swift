@@ -54,7 +54,7 @@ enum Machine {
   static let adaptersAreEmulated =
     !adapters.isEmpty
     && adapters.allSatisfy { FileManager.default.fileExists(atPath: "/sys/devices/virtual/bluetooth/\($0)") }
-  /// Whether this is the emulated machine: root, emulated adapters, and no udev that belongs to somebody.
+  /// Whether this is the emulated machine: root, emulated adapters, and no running udev.
   static let isOurs = isRoot && adaptersAreEmulated && !udevRuns && hasUdevadm && udevd != nil
 }
 

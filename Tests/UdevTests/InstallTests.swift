@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Tools/install-udev")
 struct InstallTests {
-  @Test("into a folder of one's own it needs no root, and takes away what it brought")
+  @Test("an install into the user's own folder needs no root, and the uninstall removes its files")
   func installsAndUninstalls() throws {
     let folder = try Folder()
     let staged = ["DESTDIR": folder.path]
@@ -18,7 +18,7 @@ struct InstallTests {
     // An installation follows its own options, not what an earlier one has left.
     #expect(try Command("Tools/install-udev", environment: staged).status == 0)
     #expect(folder.rules == ["72-piconet.rules"])
-    // Somebody else's rules stay.
+    // Rules of other packages stay.
     try "# mine\n".write(toFile: folder.path + "/etc/udev/rules.d/99-mine.rules", atomically: true, encoding: .utf8)
     #expect(try Command("Tools/install-udev", "--uninstall", environment: staged).status == 0)
     #expect(folder.rules == ["99-mine.rules"])
@@ -49,7 +49,7 @@ struct InstallTests {
     #expect(folder.rules.isEmpty)
   }
 
-  @Test("an adapter that is not there is named, and nothing is written")
+  @Test("a missing adapter is named, and nothing is written")
   func missingAdapterIsNamed() throws {
     let folder = try Folder()
     let said = try Command("Tools/install-udev", "--adapter", "hci4711", environment: ["DESTDIR": folder.path])

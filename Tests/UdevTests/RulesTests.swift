@@ -58,7 +58,7 @@ struct RulesTests {
     }
   }
 
-  @Test("rules run no program, and open nothing to everybody", arguments: files)
+  @Test("rules run no program, and open nothing to all users", arguments: files)
   func rulesAreHarmless(name: String) throws {
     let rules = try Self.text(name).split(separator: "\n").filter { !$0.hasPrefix("#") }
     #expect(!rules.isEmpty)

@@ -48,7 +48,7 @@ struct BlockedAdapterTests {
     }
   }
 
-  @Test("a sender, ping and scan that find nobody say that the adapter is blocked")
+  @Test("a sender, ping and scan say that the adapter is blocked when they find no peer")
   func blockedSender() async throws {
     try await ToolScene.run { scene in
       try block(adapters[1], true)

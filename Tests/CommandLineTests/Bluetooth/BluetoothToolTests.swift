@@ -65,10 +65,10 @@ struct BluetoothToolTests {
     }
   }
 
-  /// Ends what the test before has left over LE, and waits until bluetoothd answers a program that is new to it.
-  /// bluetoothd 5.66 keeps a link over LE for half a minute, and if one ends while bluetoothd sets up channels of its
-  /// own over it, it answers nobody for another half (Documentation/bluetooth.md, "Known troubles of others"). Between
-  /// real adapters nothing is done.
+  /// Ends links over LE that the previous test has left, and waits until bluetoothd answers a program that is new to
+  /// it. bluetoothd 5.66 keeps a link over LE for half a minute. If one ends while bluetoothd sets up its own channels
+  /// over it, bluetoothd does not answer for another half minute (Documentation/bluetooth.md,
+  /// "Known troubles of others"). Does nothing between real adapters.
   private func lowEnergyIsOver() async throws {
     guard ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] != nil else { return }
     for device in ["hci0/dev_00_AA_01_01_00_01", "hci1/dev_00_AA_01_00_00_00"] {
@@ -143,7 +143,7 @@ struct BluetoothToolTests {
     }
   }
 
-  @Test("with the adapter off and no transport named, TCP is used and nothing is said of it")
+  @Test("with the adapter off and no transport named, the programs use TCP and do not mention it")
   func adapterOff() async throws {
     try await ToolScene.run { scene in
       try #require(try run("/usr/bin/env", "hciconfig", adapters[1], "down") == 0)
@@ -229,7 +229,7 @@ struct BluetoothToolTests {
     }
   }
 
-  @Test("an adapter that is not there is refused with those that are")
+  @Test("a missing adapter is refused, with the names of those that are present")
   func noSuchAdapter() async throws {
     try await ToolScene.run { scene in
       let sender = try scene.sender("--adapter", "hci99", try scene.photo("a.jpg"))

@@ -31,7 +31,7 @@ struct RelayedPhotosTests {
           "--relay",
           "Porch", "--to", "Kitchen", "--wait", "--timeout", "60",
         ] + photos, state: "sender", bus: VirtualMachine.buses[0])
-      // Both before there is anybody to send to: while a lost member is looked for over LE, Linux finds no new device.
+      // Both relays, before the receiver starts: while the search for a lost member uses LE, Linux finds no new device.
       for relay in relays.keys { #expect(await sender.shows("Connected to \(relay)"), "\(sender.error)") }
       let receiver = try await scene.receiver(
         "--transport", "tcp", "--relay", "Hall", "--relay", "Porch", "--count", "2")

@@ -44,7 +44,7 @@ struct AdapterWeatherTests {
   }
 
   @Test(
-    "the receiver's adapter, before it is looked for: nobody is found, and somebody when it is back",
+    "the receiver's adapter, before the search: the sender finds the receiver only once the adapter is back",
     arguments: Weather.allCases)
   func receiverInDiscovery(weather: Weather) async throws {
     try await WeatherScene.run { scene in
@@ -62,7 +62,7 @@ struct AdapterWeatherTests {
   func senderInDiscovery(weather: Weather) async throws {
     try await WeatherScene.run { scene in
       let photo = try scene.scene.photo("a.jpg")
-      // The sender, which looks for the receiver before it is there, has to know it all the same.
+      // The sender must know the receiver's key, though it searches before the receiver starts.
       let key = try await scene.scene.fingerprint("Kitchen", isOrdinary: true)
       try await scene.scene.trust("add", "Kitchen", key, state: "sender", isOrdinary: true)
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "80", photo)
@@ -75,7 +75,7 @@ struct AdapterWeatherTests {
     }
   }
 
-  @Test("the receiver's adapter, in dialling: the sender says that nobody answers", arguments: Weather.allCases)
+  @Test("the receiver's adapter, in dialling: the sender says that it gets no answer", arguments: Weather.allCases)
   func dialling(weather: Weather) async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver(transport: "l2cap")

@@ -126,7 +126,7 @@ struct ChangingSessionTests {
     try await Node.run(configuration("Server", .server, adapter)) { server in
       try await server.setAvailable(true)
       try #require(await becomes { await Set(server.listeningAddresses.map(\.kind)) == [.tcp, kind] })
-      // bluetoothd needs a moment before it lets anybody connect.
+      // bluetoothd needs a moment before it accepts connections.
       try #require(await VirtualMachine.becomes("hciconfig \(adapter) | grep -q PSCAN"))
       let addresses = await server.listeningAddresses
       try await Node.run(configuration("Client", .client, WeatherScene.near)) { client in
@@ -216,7 +216,7 @@ struct ChangingSessionTests {
     #expect(sent.digest == received.digest)
     #expect(try scene.isSame(photo, received.path))
     #expect(try scene.received() == ["a.bin"])
-    // Nobody has left, and nothing has come beyond what was sent.
+    // Both nodes still have their member, and received only what was sent.
     #expect(nodes.map { $0.session.members.count } == [1, 1])
     #expect(came.all == [Self.messages, Self.messages])
   }

@@ -21,7 +21,7 @@ struct DaemonTests {
     }
   }
 
-  @Test("a search while bluetoothd answers nobody says so, and finds the receiver once it answers")
+  @Test("a sender says while it searches that bluetoothd does not answer, and finds the receiver once it does")
   func silentDaemon() async throws {
     try await WeatherScene.run { scene in
       _ = try await scene.receiver()
@@ -73,7 +73,7 @@ struct DaemonTests {
     }
   }
 
-  @Test("bluetoothd is killed in mid-photo: the photo arrives all the same")
+  @Test("bluetoothd is killed in mid-photo: the photo still arrives")
   func killedInMidPhoto() async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
@@ -151,7 +151,7 @@ struct DaemonTests {
       let status = await sender.end(within: .seconds(60))
       #expect(status == 3 || status == 5, "\(sender.error)")
       #expect(clock.now - start < .seconds(16))
-      // What the killed receiver has left behind is in nobody's way, and the next one puts it right.
+      // The killed receiver's remains do not hinder the next receiver.
       _ = try await scene.receiver()
       try await scene.sendsWell("b.jpg")
     }

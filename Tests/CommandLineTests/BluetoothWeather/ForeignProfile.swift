@@ -14,7 +14,7 @@
     private let loop: EventLoop
     private var connection: DBusConnection?
 
-    /// Registers it, for an RFCOMM channel on which nobody answers.
+    /// Registers the profile, for an RFCOMM channel on which no program answers.
     init(_ service: BluetoothUUID) async throws {
       loop = try EventLoop(name: "foreign-profile")
       let options: [String: DBusValue] = [

@@ -12,7 +12,7 @@
     .machine("--adapters 2"))
   struct ForeignProfileTests {
     @Test(
-      "the UUID is registered by somebody else before: the receiver is found behind it, and still when that one has gone"
+      "another program registers the UUID first: a sender finds the receiver, also after that program has gone"
     )
     func takenBefore() async throws {
       try await WeatherScene.run { scene in

@@ -7,8 +7,8 @@
 
   @testable import PiconetCommandLine
 
-  /// What others say of themselves is hostile until shown otherwise: none of it reaches a terminal raw, and nothing
-  /// hangs.
+  /// Everything that other devices say of themselves counts as hostile: it does not reach a terminal raw, and no
+  /// program hangs.
   @Suite(
     "imagesend, piconet scan and piconet doctor beside hostile neighbours", .serialized,
     .machine("--adapters 2", alone: true, long: true))

@@ -2,7 +2,7 @@
   import PiconetSDP
   import PiconetWire
 
-  /// What somebody with a Bluetooth adapter and bad intentions may answer when asked for a session's records.
+  /// What a malicious Bluetooth device may answer when asked for a session's records.
   enum HostileRecord: String, CaseIterable, Sendable, CustomStringConvertible {
     case endless, nested, wrongTypes, wrongLengths, longName, escapesInName, garbage, silence, hangsUp
 

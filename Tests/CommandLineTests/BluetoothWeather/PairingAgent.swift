@@ -43,16 +43,16 @@
       }
     }
 
-    /// Makes sure that nobody is asked any more. bluetoothd 5.66 leaves its last agent's capability in the kernel,
-    /// which goes on asking when there is no agent any more, even after bluetoothd was started anew, and bluetoothd
-    /// then refuses. An agent without any capability puts that right, for links that begin after it.
+    /// Stops the kernel from asking for confirmations. bluetoothd 5.66 leaves its last agent's capability in the
+    /// kernel. The kernel goes on asking without an agent, even after a restart of bluetoothd, and bluetoothd then
+    /// refuses. An agent without any capability puts that right, for links that begin after it.
     static func restoreCapability() async throws {
       _ = await (try await PairingAgent(answering: .no, capability: "NoInputNoOutput")).close()
       try await linkEnds()
     }
 
-    /// Waits for the end of a link that is left from before, over which nobody would be asked about a connection.
-    /// Unused, it ends after two seconds.
+    /// Waits for the end of an earlier link, over which bluetoothd would not ask the agent about a connection.
+    /// An unused link ends after two seconds.
     static func linkEnds() async throws {
       let isOver = try await VirtualMachine.becomes(within: 30, "! hcitool -i \(WeatherScene.far) con | grep -q ACL")
       try #require(isOver, "the link does not end")
@@ -91,7 +91,7 @@
       case .yes: return .success([])
       // A person takes a moment; a refusal at once would be taken for the kernel's, and tried again.
       case .no: _ = isClosing.wait(timeout: .now() + .seconds(2))
-      // The loop is this agent's alone, so nobody else waits for the answer.
+      // The loop is this agent's alone, so no other code waits for the answer.
       case .none: isClosing.wait()
       }
       return .failure(DBusFailure("org.bluez.Error.Rejected", "the user said no"))

@@ -6,8 +6,8 @@
 
   @testable import PiconetCommandLine
 
-  /// On a desktop the receiver's system asks its user whether somebody may connect. In the virtual machine only these
-  /// tests have somebody to ask.
+  /// On a desktop, the receiver's system asks its user whether a device may connect. In the virtual machine, only these
+  /// tests have a user to ask.
   @Suite(
     "imagesend and imagerecv beside a desktop's pairing agent", .serialized,
     .machine("--adapters 2", alone: true))
@@ -83,7 +83,7 @@
     }
 
     @Test(
-      "an agent that ends before a receiver starts, or while it is visible, keeps nobody out over", arguments: kinds)
+      "an agent that ends before a receiver starts, or while it is visible, keeps no sender out over", arguments: kinds)
     func gone(transport: String) async throws {
       try await WeatherScene.run { scene in
         _ = await (try await PairingAgent(answering: .yes, capability: "KeyboardDisplay")).close()

@@ -86,7 +86,7 @@ enum VirtualMachine {
     try #require(result.status == 0, "\(result.output)")
   }
 
-  /// Lets no adapter know another one any more, as if they had never met.
+  /// Makes all adapters forget one another, as if they had never met.
   static func forgetDevices() async throws {
     for adapter in adapters {
       try await shell(
@@ -107,7 +107,7 @@ enum VirtualMachine {
     try #require(isDone, "\(adapter) is not powered")
   }
 
-  /// A command that succeeds while somebody scans with the adapter.
+  /// A command that succeeds while a program scans with the adapter.
   static func isDiscovering(_ adapter: String) -> String {
     adapterCall(adapter, "Get string:org.bluez.Adapter1 string:Discovering") + " | grep -q true"
   }

@@ -4,7 +4,7 @@ import Testing
 enum Weather: String, Sendable, CaseIterable, CustomStringConvertible {
   /// Switched off, as by a laptop's switch.
   case off
-  /// Switched off in somebody's settings: bluetoothd's `Powered`.
+  /// Switched off in the desktop's settings: bluetoothd's `Powered`.
   case unpowered
   /// Unplugged.
   case gone
@@ -18,7 +18,7 @@ enum Weather: String, Sendable, CaseIterable, CustomStringConvertible {
     switch self {
     case .off: try await VirtualMachine.fault("off \(number)")
     case .unpowered:
-      // bluetoothd may end by a fault of its own before it answers; the adapter is off all the same.
+      // bluetoothd may crash before it answers; the adapter is off even then.
       try await VirtualMachine.setPowered(adapter, false)
       try #require(await VirtualMachine.becomes("hciconfig \(adapter) | grep -q DOWN"))
     case .gone: try await VirtualMachine.fault("gone \(number)")

@@ -114,7 +114,7 @@ struct AskingTests {
     }
   }
 
-  @Test("from a device that may always send nothing is asked any more, and it says so to nobody else")
+  @Test("imagerecv no longer asks about a device that may always send, and still asks about every other device")
   func always() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true, knownTo: ["sender", "other"])
@@ -138,7 +138,7 @@ struct AskingTests {
     }
   }
 
-  @Test("what the person answers is told each time, however soon it follows another answer")
+  @Test("imagerecv tells each of the person's answers, however soon it follows another one")
   func toldEachTime() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
@@ -155,7 +155,7 @@ struct AskingTests {
     }
   }
 
-  @Test("who sends and says no is not told as one whose code differs; what to do about a known device is said as it is")
+  @Test("a sender whose person says no does not count as a wrong code; a known device is not offered 'once'")
   func saidNoThere() async throws {
     try await ToolScene.run { scene in
       try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
@@ -172,7 +172,7 @@ struct AskingTests {
     }
   }
 
-  @Test("a name that looks like that of a device which was accepted in this very run is told apart")
+  @Test("a name that looks like that of a device accepted in the same run is told apart")
   func looksLikeTheFormer() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(

@@ -50,7 +50,7 @@ struct BadWeatherTests {
   }
 
   @Test(
-    "that a receiver was killed its sender says at once, and ends with 5 when it does not come back; there is no file")
+    "a sender says at once that its receiver was killed, and ends with 5 if it does not come back; no file is left")
   func receiverKilled() async throws {
     try await ToolScene.run { scene in
       try await underWay(scene, "--timeout", "15") { sender, receiver in
@@ -80,7 +80,7 @@ struct BadWeatherTests {
   }
 
   @Test(
-    "a sender that is stopped is given up by the receiver when its patience is over, and sends the rest when it goes on"
+    "a receiver gives a stopped sender up at its timeout, and the sender sends the rest when it goes on"
   )
   func senderStopped() async throws {
     try await ToolScene.run { scene in
@@ -225,7 +225,7 @@ struct BadWeatherTests {
     }
   }
 
-  @Test("what can't be sent is told file by file, ends with 6, and the rest is sent")
+  @Test("imagesend reports each file that it can't send, ends with 6, and sends the rest")
   func sources() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver("--any")

@@ -9,7 +9,8 @@ import Testing
 /// See Tools/BluetoothVM/disks.
 @Suite("Photos onto cards and sticks", .serialized, .machine("--adapters 0 --no-daemon --disks"))
 struct CardToolTests {
-  /// Those that the kernel mounts for whoever sits there; all, with FUSE and another user's, with `Tools/test --all`.
+  /// The disks that the kernel mounts for the user at the machine. `Tools/test --all` adds those over FUSE and those of
+  /// another user.
   private static let kinds = isLongRun ? Card.all : Card.all.filter { ["vfat", "exfat", "ntfs3"].contains($0) }
   /// Of a photo that takes a while: an emulated processor encrypts it.
   private static let size: Int64 = 6 << 20

@@ -33,7 +33,7 @@ struct ConfinementTests {
         return (words.dropLast().joined(separator: " "), String(words.last ?? ""))
       }, uniquingKeysWith: { $0 + $1 })
     #expect(told.count == kinds.count * 2 * (Self.acts.count + 1), "\(probe.output)")
-    // Before Linux 6.2 that can't be kept from anybody.
+    // Before Linux 6.2, Landlock can't forbid truncation.
     let mayTruncate: Bool = if case .usable(let version) = LandlockSupport.current { version < 3 } else { false }
     for kind in kinds {
       for act in Self.acts where !(mayTruncate && act == "truncate") {
@@ -83,7 +83,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("known peers and a trace that are kept elsewhere are written there all the same")
+  @Test("imagerecv writes known peers and a trace that are kept elsewhere")
   func elsewhere() async throws {
     try await ToolScene.run { scene in
       let kept = try scene.folder.folder("kept")

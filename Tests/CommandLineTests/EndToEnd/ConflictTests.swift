@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("Photos of one name, and what is there already")
+@Suite("Photos of one name, and photos that are stored already")
 struct ConflictTests {
   private func write(_ text: String, _ path: String) throws {
     try FileManager.default.createDirectory(
@@ -140,7 +140,7 @@ struct ConflictTests {
   }
 
   @Test(
-    "what is there already under a number is not replaced by the same command",
+    "the same command, run again, replaces no photo that is stored under a number",
     arguments: [["100", "102"], ["101", "102", "100"], ["102", "101", "100"]])
   func thereUnderNumber(folders: [String]) async throws {
     try await ToolScene.run { scene in
@@ -163,7 +163,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("links to directories in an album are said and left alone; with --follow-links they are followed, once")
+  @Test("links to directories in an album are reported and left out; with --follow-links they are followed, once")
   func links() async throws {
     try await ToolScene.run { scene in
       let from = scene.folder.path + "/from"

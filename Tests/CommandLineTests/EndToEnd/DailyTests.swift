@@ -55,7 +55,7 @@ struct DailyTests {
     }
   }
 
-  @Test("whom a person makes known while it is connected is no stranger from its next file on")
+  @Test("a device that a person makes known while it is connected is no stranger from its next file on")
   func confirmed() async throws {
     try await stranger(daily: 5_000) { scene, _, node, member in
       let large = Resource.bytes([UInt8](repeating: 1, count: 5_001), named: "a.bin")

@@ -140,7 +140,7 @@
       await desktop.stop()
     }
 
-    @Test("with nobody on the bus who shows notifications, or only such as nobody can answer, nobody gets in")
+    @Test("imagerecv lets no stranger in if no program shows notifications, or none that a person can answer")
     func nobody() async throws {
       let bus = try PrivateBus()
       try await ToolScene.run { scene in
@@ -182,7 +182,7 @@
     }
 
     @Test(
-      "when a sender has left the desktop is told what is stored, and shows it in its folder; the next one takes its place"
+      "a notification tells what a sender that left has stored, and opens its folder; the next sender's replaces it"
     )
     func stored() async throws {
       let bus = try PrivateBus()
@@ -214,7 +214,7 @@
     }
 
     @Test(
-      "open opens the photo, and without anything that opens files shows it in its folder; what is none is not opened",
+      "open opens a photo, or shows it in its folder if no program opens files; a file that is no photo stays shut",
       arguments: [true, false])
     func open(opens: Bool) async throws {
       let bus = try PrivateBus()
@@ -279,7 +279,7 @@
       #expect(notification.arguments(markup: false)[4].text == "a < b & c > d")
     }
 
-    @Test("what is stored is told with a figure and a folder, and named to a file manager as RFC 8089 has it")
+    @Test("a notification of stored files has their number and folder, and a file manager gets URIs of RFC 8089")
     func stored() {
       var files = StoredFiles(name: "Phone")
       files.add("/a b/\u{E4}<%>.jpg", bytes: 1_000)

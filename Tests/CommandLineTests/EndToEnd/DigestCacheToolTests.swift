@@ -85,12 +85,12 @@ struct DigestCacheToolTests {
     }
   }
 
-  @Test("what is known decides without reading; --no-cache reads all the same")
+  @Test("a known digest decides without reading; with --no-cache the files are read")
   func decides() async throws {
     try await ToolScene.run { scene in
       let album = try album(scene)
       try await sendUntilKnown(album, Self.names.count, scene)
-      // A digest that is wrong on purpose shows who believes it.
+      // A digest that is wrong on purpose shows which program believes it.
       let (path, cache) = (scene.into + "/album/kept.jpg", digests(scene, "Kitchen"))
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       var status = stat()
@@ -112,7 +112,7 @@ struct DigestCacheToolTests {
     }
   }
 
-  @Test("a damaged file of digests is said with -v only, and does no harm")
+  @Test("a damaged file of digests is reported with -v only, and does no harm")
   func damaged() async throws {
     try await ToolScene.run { scene in
       let album = try album(scene)

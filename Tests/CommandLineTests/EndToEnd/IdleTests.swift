@@ -32,7 +32,7 @@ struct IdleTests {
   }
 
   @Test(
-    "has four threads, also when somebody has sent: the main one, the loop, the disk's, and that which keeps the time")
+    "has four threads, also after a photo has come: the main one, the loop, the disk's, and the one for the time")
   func threads() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver()

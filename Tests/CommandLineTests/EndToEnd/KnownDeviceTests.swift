@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// Who is in the table of known devices, and what a program does with that.
+/// Which devices are in the table of known devices, and what a program does with that.
 @Suite("The table of known devices, as people meet it")
 struct KnownDeviceTests {
   @Test("strangers leave nothing in the table of one that accepts all, however many come")
@@ -28,7 +28,7 @@ struct KnownDeviceTests {
     }
   }
 
-  @Test("a stranger that sends again and again what is there already fills no log, and `finished` counts it all")
+  @Test("a stranger that repeats files that are already stored fills no log, and `finished` counts them all")
   func repeats() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--any")
@@ -68,7 +68,7 @@ struct KnownDeviceTests {
     }
   }
 
-  @Test("a full table is said, with its limit; the files are taken all the same, and nobody is forgotten")
+  @Test("imagerecv reports a full table with its limit, still takes the files, and forgets no device")
   func full() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.fingerprint("Kitchen")
@@ -96,7 +96,7 @@ struct KnownDeviceTests {
     }
   }
 
-  @Test("a right is one program's: who may push photos may not come to cat; and a blocked key is asked about nowhere")
+  @Test("a right is one program's: a device that may push photos may not use cat; a blocked key is never asked about")
   func rights() async throws {
     try await ToolScene.run { scene in
       try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
@@ -122,7 +122,7 @@ struct KnownDeviceTests {
     }
   }
 
-  @Test("with -v a receiver names who has left, not only by digits")
+  @Test("with -v a receiver names a device that has left, not only its digits")
   func nameOfWhoHasLeft() async throws {
     try await ToolScene.run { scene in
       let key = try await scene.fingerprint("sender")
@@ -134,7 +134,7 @@ struct KnownDeviceTests {
     }
   }
 
-  @Test("who may not be sent to, and who is blocked, gets nothing from a script: 7")
+  @Test("a script sends nothing to a blocked device, or to one that it may not send to: 7")
   func denied() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver(knownTo: [])
@@ -152,7 +152,7 @@ struct KnownDeviceTests {
       let all = try scene.sender("--to", "all", try scene.photo("b.jpg"))
       #expect(await all.end() == 0, "\(all.error)")
       #expect(all.events("stored").count == 1)
-      // By name it is not even looked for, and nobody else who calls himself so is meant.
+      // By name, imagesend does not even search for it, and does not send to another device of that name.
       _ = try await scene.receiver(name: "Kitchen", state: "impostor", knownTo: [])
       let named = try scene.sender("--to", "Kitchen", "--timeout", "60", try scene.photo("a.jpg"))
       #expect(await named.end() == 7, "\(named.error)")
@@ -163,7 +163,7 @@ struct KnownDeviceTests {
   }
 
   @Test(
-    "a receiver that is visible to known devices only is found by those, and by nobody else; a stranger hears nothing of it"
+    "only known devices find a receiver that is visible to known devices; a stranger hears nothing of it"
   )
   func visibleToKnown() async throws {
     try await ToolScene.run { scene in
@@ -176,7 +176,7 @@ struct KnownDeviceTests {
       let seeing = try scene.start("piconet", ["scan"], state: "scanner")
       let blind = try scene.start("piconet", ["scan"], state: "stranger")
       #expect(await seeing.shows("My kitchen (\(key.prefix(12)), known)"), "\(seeing.output)")
-      // A receiver that everybody sees, and that came later.
+      // A receiver that all devices see, and that came later.
       _ = try await scene.receiver(name: "Hall")
       #expect(await blind.shows("Hall ("))
       #expect(blind.output.split(separator: "\n").count == 1, "\(blind.output)")
@@ -223,7 +223,7 @@ struct KnownDeviceTests {
       #expect(await adding.end() == 0, "\(adding.error)")
       #expect(adding.error.contains("would pass for another device: here it is '\(name) (\(other.prefix(12)))'"))
       _ = try await scene.receiver(name: name, state: "other")
-      // Both mean Bob, who is not there; only the second is a name that somebody else has taken.
+      // Both mean Bob, whose device is not there; only the second is a name that another device has taken.
       for (whom, code) in [(String(bob.prefix(12)), ExitCode.noSuchPeer), (name, .identity)] {
         let sender = try scene.sender("--to", whom, "--timeout", "3", try scene.photo("a.jpg"))
         #expect(await sender.end() == code.rawValue, "\(sender.error)")
@@ -254,7 +254,7 @@ struct KnownDeviceTests {
     }
   }
 
-  @Test("a table of a newer version ends every program with 6 at once: nobody could say who is blocked")
+  @Test("a table of a newer version ends every program with 6 at once, since it may name blocked devices")
   func unreadable() async throws {
     try await ToolScene.run { scene in
       for state in ["Kitchen", "sender"] {
@@ -274,7 +274,7 @@ struct KnownDeviceTests {
     }
   }
 
-  @Test("who looks for a name is told what the device in sight is called here, and where an address goes")
+  @Test("a search for a name tells what the device in sight is called here, and where an address goes")
   func knownOtherwise() async throws {
     try await ToolScene.run { scene in
       let kitchen = try await scene.fingerprint("Kitchen")

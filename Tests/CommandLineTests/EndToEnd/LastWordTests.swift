@@ -8,7 +8,7 @@ import Testing
 @Suite("A receiver that has all bytes of a photo and does not say that it is stored")
 struct LastWordTests {
   @Test(
-    "is asked once more: if the photo is there then it was stored, and otherwise it has timed out",
+    "is asked once more: a photo that is there then counts as stored, and any other as timed out",
     arguments: [true, false])
   func lastWord(isThere: Bool) async throws {
     try await ToolScene.run { scene in

@@ -60,7 +60,7 @@ struct LinkCodeTests {
         let caller = try scene.start(
           "piconet", [command, "--code=000000", "Kitchen"], state: "stranger \(tries)", input: "/dev/null")
         #expect(await caller.end() == ExitCode.identity.rawValue, "\(caller.error)")
-        // After each try none is taken from there for a while.
+        // After each try, the receiver takes no code from there for a while.
         if caller.error.contains("it is not the other device's code") { tries += 1 }
       }
       #expect(await listener.end() == ExitCode.identity.rawValue, "\(listener.error)")
@@ -68,7 +68,7 @@ struct LinkCodeTests {
     }
   }
 
-  @Test("where standard input is what is sent, nobody is asked for the code")
+  @Test("piconet cat does not ask for the code when it sends standard input")
   func nobodyToAsk() async throws {
     try await ToolScene.run { scene in
       let cat = try scene.start("piconet", ["cat", "--code", "Kitchen"], state: "phone", input: "/dev/null")

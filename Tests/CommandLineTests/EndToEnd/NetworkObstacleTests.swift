@@ -6,7 +6,7 @@ import Testing
 
 /// Hosts of a namespace whose network is not as it should be.
 @Suite(
-  "What keeps devices apart on a network is said, and the rest goes on",
+  "The programs report obstacles between devices on a network, and do the rest",
   .enabled(if: NetworkNamespace.isAvailable, "this machine lets us make no network namespaces"))
 struct NetworkObstacleTests {
   /// A receiver here, and a sender on another host: `$here` and `$there` before a program.
@@ -138,7 +138,7 @@ struct NetworkObstacleTests {
     }
   #endif
 
-  @Test("without a network the receiver says so at the start, and is found once there is one")
+  @Test("without a network the receiver says so at the start, and a sender finds it once a network is up")
   func noNetwork() async throws {
     let outcome = try await run(
       """

@@ -67,7 +67,7 @@ distributed actor WorkingLamp: Lamp {
 
 @Suite("piconet browse, introspect and call")
 struct ObjectToolTests {
-  /// A program with a lamp, which lets everybody in.
+  /// A program with a lamp, which lets every device in.
   private func withLamp(_ body: (ToolScene, String) async throws -> Void) async throws {
     try await ToolScene.run { scene in
       try await scene.withNode("Ceiling") { node in
@@ -89,7 +89,7 @@ struct ObjectToolTests {
     return (await tool.end(), tool.output, tool.error)
   }
 
-  @Test("browse shows what is advertised, by prefix and by interface, and ends with 3 where nobody advertises it")
+  @Test("browse shows advertised objects, by prefix and by interface, and ends with 3 if no member advertises one")
   func browse() async throws {
     try await withLamp { scene, _ in
       let all = try scene.start("piconet", ["browse"], state: "caller")
@@ -228,7 +228,7 @@ struct ObjectToolTests {
         (["/lamp", "length", "Zm8"], "\"MiBmbw\"\n"), (["/lamp", "reset"], ""), (["/", "ping"], ""),
       ]
       for (words, expected) in cases {
-        // The options come before the peer, and `--` before all that is none.
+        // The options come before the peer, and `--` before the operands.
         let options = words.prefix { $0.hasPrefix("--") }
         let tool = try scene.start(
           "piconet", ["call"] + options + [address] + words.dropFirst(options.count), state: "caller")
@@ -243,7 +243,7 @@ struct ObjectToolTests {
     }
   }
 
-  @Test("a device that leaves in the middle of a call, or between pings, ends them at once, and is said to have left")
+  @Test("a device that leaves in the middle of a call, or between pings, ends them at once, with that reason")
   func leaving() async throws {
     try await ToolScene.run { scene in
       try await scene.withNode("Ceiling") { node in
@@ -268,7 +268,7 @@ struct ObjectToolTests {
     }
   }
 
-  @Test("a program whose policy does not let the caller do so is said not to allow it, whatever is asked")
+  @Test("introspect, call and ping report that a program's policy does not allow them")
   func notAllowed() async throws {
     try await ToolScene.run { scene in
       try await scene.withNode("Ceiling") { node in
@@ -289,7 +289,7 @@ struct ObjectToolTests {
     }
   }
 
-  @Test("what is wrong with a call is said with how the method is called, and sent to nobody")
+  @Test("piconet call refuses wrong arguments, and reports a call that fails, times out or is interrupted")
   func wrongCalls() async throws {
     try await withLamp { scene, _ in
       let cases: [([String], Int32, String)] = [

@@ -61,7 +61,7 @@ struct PiconetToolTests {
     }
   }
 
-  @Test("an asker that does not read its answers keeps nobody else from theirs")
+  @Test("a peer that pings and does not read the answers does not keep other peers from theirs")
   func deafAsker() async throws {
     try await ToolScene.run { scene in
       let listener = try await listener(scene, "ping")
@@ -71,7 +71,7 @@ struct PiconetToolTests {
       let place = try address(listener)
       try await Node.run(configuration) { node in
         let member = try await node.invite(at: place, timeout: .seconds(20))
-        // More than any window holds, and nobody reads the answers.
+        // More than any window holds, and this node does not read the answers.
         let asked: Bool? = await limited(to: .seconds(60)) {
           let payload = [UInt8](repeating: 0, count: 90_000)[...]
           for number in 1...200 as ClosedRange<UInt64> {
@@ -88,7 +88,7 @@ struct PiconetToolTests {
     }
   }
 
-  @Test("scan tells who comes and goes, with session, fingerprint and transports, and ends by itself or by Ctrl-C")
+  @Test("scan tells which peers come and go, with session, fingerprint and transports, and ends by itself or by Ctrl-C")
   func scan() async throws {
     try await ToolScene.run { scene in
       let scan = try scene.start("piconet", ["scan"], state: "s")

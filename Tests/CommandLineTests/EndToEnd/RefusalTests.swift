@@ -6,7 +6,7 @@ import Testing
 
 @Suite("imagesend and imagerecv refuse")
 struct RefusalTests {
-  @Test("no such peer ends with 3 when the time is up, and who is there is listed")
+  @Test("imagesend that finds no such peer ends with 3 at the timeout, and lists the peers in sight")
   func noSuchPeer() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver()
@@ -17,7 +17,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("who is called nearly so is told while the search goes on, and when the time is up")
+  @Test("imagesend names peers of a similar name while it searches, and at the timeout")
   func nearlySo() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver(name: "Living room")
@@ -32,7 +32,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("where nobody is in sight it is asked whether a receiver runs there, and said who says more")
+  @Test("imagesend that sees no peer asks whether imagerecv runs there, and points to piconet doctor")
   func isItRunning() async throws {
     try await ToolScene.run { scene in
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "10", try scene.photo("a.jpg"))
@@ -43,7 +43,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("nobody in sight at all ends with 3, and so does an address where nobody listens, which is named once")
+  @Test("imagesend ends with 3 if it sees no peer, and if nothing listens at an address, which it names once")
   func nobody() async throws {
     try await ToolScene.run { scene in
       let sender = try scene.sender("--timeout", "0.5", try scene.photo("a.jpg"))
@@ -120,7 +120,7 @@ struct RefusalTests {
       // Without a terminal `known` is the default.
       let again = try await scene.receiver("--count", "1", accept: nil)
       #expect(await again.shows("only known peers that may push are accepted"))
-      // A prompt that nobody sees is no help.
+      // A prompt that no person sees is no help.
       for way in ["--code", "piconet trust add NAME F", "piconet trust allow NAME push", "piconet trust identity"] {
         #expect(await again.shows(way), "\(way): \(again.error)")
       }
@@ -177,7 +177,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("a damaged line of the known peers is told once, with its place, and stays as it is; the others count")
+  @Test("a damaged line of the known peers is reported once, with its place, and stays as it is; the others count")
   func damagedKnownPeers() async throws {
     try await ToolScene.run { scene in
       try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
@@ -225,7 +225,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("what is no image needs --any on both sides")
+  @Test("a file that is no image needs --any on both sides")
   func notAnImage() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver()

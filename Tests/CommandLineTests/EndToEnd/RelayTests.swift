@@ -76,12 +76,12 @@ struct RelayTests {
     #expect(outcome.lines.contains("reached over the relay Hall (key), which sees"), "\(outcome.output)")
     #expect(outcome.lines.contains("names the relay"), "\(outcome.output)")
     #expect(outcome.lines.contains("Others can reach this device over the relay Hall"), "\(outcome.output)")
-    // Who names no relay has no way there.
+    // A sender that names no relay does not reach the receiver.
     #expect(outcome.lines.contains("0"), "\(outcome.output)")
   }
 
   @Test(
-    "a receiver joins a relay that comes later, and again one that was restarted; one that nobody has confirmed gets no sender"
+    "a receiver joins a relay that comes later, and again after its restart; no sender uses an unknown relay"
   )
   func restarted() async throws {
     let outcome = try await run(
@@ -108,7 +108,7 @@ struct RelayTests {
       "\(outcome.output)")
   }
 
-  @Test("a receiver that is named as a relay is none, which is said before anybody is asked; a relay is no receiver")
+  @Test("a sender and a receiver report a named relay that does not relay; a relay is no receiver")
   func mistaken() async throws {
     let outcome = try await run(
       """

@@ -13,7 +13,7 @@ struct ResourceLimitTests {
     return scene.folder.path + "/album"
   }
 
-  /// The options of a sender that looks for nobody, since it knows where the receiver listens.
+  /// The options of a sender that does not search, since it knows where the receiver listens.
   private func words(_ receiver: ToolProcess, _ album: String) throws -> [String] {
     let key = try #require(receiver.fingerprint)
     let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("A file goes on after a death", .timeLimit(.minutes(10)))
+@Suite("A file is resumed after a program was killed", .timeLimit(.minutes(10)))
 struct ResumptionTests {
   /// A large file of which no two pieces are alike, most of it holes.
   private func film(_ scene: ToolScene, size: Int) throws -> String {
@@ -58,7 +58,7 @@ struct ResumptionTests {
         #expect(await first.end() == 5, "\(first.error)")
         receiver = try await scene.receiver()
       } else {
-        // Sent again at once: the receiver still looks for the dead sender, but nobody has to wait for that.
+        // Sent again at once: the receiver still looks for the dead sender, but the new one does not wait for that.
         #expect(await receiver.shows("\"suspended\""), "\(receiver.error)")
       }
       #expect(try scene.received().filter { !$0.hasPrefix(".piconet-resume-") } == [])

@@ -86,7 +86,7 @@ struct ReturningReceiverTests {
       _ = try await scene.receiver()
       #expect(await byName.end() == 0, "\(byName.error)")
       #expect(await inCapitals.end() == 0, "\(inCapitals.error)")
-      // Letter case is no other name, so nobody else was meant.
+      // Names match in any letter case, so imagesend suggests no other name.
       #expect(!inCapitals.error.contains("did you mean"), "\(inCapitals.error)")
       #expect(try scene.received() == ["a.jpg"])
     }

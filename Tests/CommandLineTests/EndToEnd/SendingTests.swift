@@ -26,7 +26,7 @@ struct SendingTests {
       #expect(Array(kinds.prefix(3)) == ["found", "connecting", "connected"])
       #expect(kinds.last == "finished")
       let codes = [sender, receiver].map { $0.events("connected").first?["code"] as? String }
-      // Nobody was asked.
+      // Neither program asked a person.
       #expect(codes == [nil, nil] && sender.events("code").isEmpty)
       let own = receiver.events("listening").first?["peer"] as? String
       #expect(sender.events("connected").first?["fingerprint"] as? String == own)
@@ -66,7 +66,7 @@ struct SendingTests {
     }
   }
 
-  @Test("two peers whose names differ in case alone are told, not guessed; each is meant to the letter")
+  @Test("imagesend names two peers that differ only in letter case, and does not guess; the exact name means one")
   func twoOfOtherLetters() async throws {
     try await ToolScene.run { scene in
       for name in ["Hall", "HALL"] {
@@ -119,7 +119,7 @@ struct SendingTests {
     }
   }
 
-  @Test("a photo whose name no receiver stores is offered under a repaired one, which is said")
+  @Test("imagesend offers a photo whose name no receiver stores under a repaired name, and says so")
   func repairedName() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "2")
@@ -217,7 +217,7 @@ struct SendingTests {
     }
   }
 
-  @Test("--count ends the receiver after so many files, and says so to who has more")
+  @Test("--count ends the receiver after so many files, and tells a sender that has more")
   func count() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "2")

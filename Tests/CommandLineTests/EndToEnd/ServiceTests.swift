@@ -62,11 +62,11 @@ struct ServiceTests {
       .filter { $0.hasPrefix("SystemCallFilter=") }
     try #require(filter.count == 1)
     let calls = Set(filter[0].dropFirst("SystemCallFilter=".count).split(separator: " "))
-    // Debian 12's systemd has none of them in a group.
+    // Debian 12's systemd has no group for these.
     #expect(calls.isSuperset(of: ["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"]))
   }
 
-  @Test("visible for a time, it ends with 0 when that is over and nobody sends")
+  @Test("a receiver that is visible for a time ends with 0 after that time if no device sends")
   func visible() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--visible", "100ms", json: false)

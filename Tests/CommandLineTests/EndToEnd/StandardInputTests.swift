@@ -39,7 +39,7 @@ struct StandardInputTests {
     }
   }
 
-  @Test("with --on-conflict skip what is there already is success, and something else is skipped with 6")
+  @Test("with --on-conflict skip the same content again is success, and other content is skipped with 6")
   func skip() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver("--on-conflict", "skip")
@@ -55,7 +55,7 @@ struct StandardInputTests {
     }
   }
 
-  @Test("what can't be sent from there is said, with 6 or 2, before anybody is looked for")
+  @Test("imagesend reports input that it can't send, with 6 or 2, before it searches for a peer")
   func wrong() async throws {
     try await ToolScene.run { scene in
       let text = scene.folder.path + "/text"

@@ -39,7 +39,7 @@ struct StandardOutputTests {
     #expect(error.contains("standard output: No space left on device"), "\(error)")
   }
 
-  @Test("a closed one ends with 6 and says why, and its number is nobody else's")
+  @Test("imagesend with a closed standard output ends with 6 and says why, and gives the number to no other file")
   func closed() throws {
     let (status, error) = try run("\"$0\" --json /nonexistent.jpg <&- >&-")
     #expect(status == 6)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// As in a script: there is nobody who could compare codes.
-@Suite("Without a person at a terminal imagesend sends to those that are known, and to nobody else")
+/// As in a script: no person can compare codes.
+@Suite("Without a person at a terminal imagesend sends to known devices only")
 struct StrangerTests {
   @Test("a stranger gets nothing by any of its names: 7 before it is dialled, with the ways to make it known")
   func stranger() async throws {
@@ -63,7 +63,7 @@ struct StrangerTests {
     }
   }
 
-  @Test("of several those that are known get their files, and the status is 7; how to change that is said once")
+  @Test("of several receivers the known ones get their files, the status is 7, and the remedy is printed once")
   func several() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver()
@@ -100,7 +100,7 @@ struct StrangerTests {
     }
   }
 
-  @Test("a stranger whose name looks like that of a known device is said not to be that one")
+  @Test("imagesend says of a stranger with a name like a known device's that it is not that device")
   func lookalike() async throws {
     try await ToolScene.run { scene in
       try scene.introduce("mum", as: "Mum", to: "sender")
@@ -130,7 +130,7 @@ struct StrangerTests {
     }
   }
 
-  @Test("with --yes nobody is shown a list to pick from, as without a terminal: several in sight end with 2")
+  @Test("with --yes imagesend shows no list to pick from, as without a terminal: several in sight end with 2")
   func noList() async throws {
     try await ToolScene.run { scene in
       for name in ["Attic", "Cellar"] { _ = try await scene.receiver(name: name) }
@@ -157,7 +157,7 @@ struct StrangerTests {
     }
   }
 
-  @Test("the handshake judges anew by the same rule; with a code everybody gets that far, and has to prove it there")
+  @Test("the handshake judges anew by the same rule; with a code every device gets that far, and has to prove it there")
   func handshake() throws {
     let key = String(repeating: "0f", count: 32)
     let given = try #require(PeerID(hexadecimal: key))

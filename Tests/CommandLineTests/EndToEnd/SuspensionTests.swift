@@ -51,7 +51,7 @@ struct SuspensionTests {
     }
   }
 
-  @Test("programs are told by an event each")
+  @Test("each program writes an event for it")
   func programs() async throws {
     try await broken(json: true) { _, sender, receiver in
       for (tool, other) in [(sender, "Kitchen"), (receiver, "Phone")] {

@@ -36,7 +36,7 @@ struct ThumbnailTests {
     return (numbers.filter { $0.0 > 200 && $0.1 < 60 }.count, numbers.filter { $0.1 > 200 && $0.0 < 60 }.count)
   }
 
-  @Test("before the answer, in characters of their colours with their names below, and not those that are none")
+  @Test("before the answer, in characters of their colours with their names below; a broken photo is left out")
   func symbols() async throws {
     try await ToolScene.run { scene in
       let receiver = try await receiver(
@@ -102,7 +102,7 @@ struct ThumbnailTests {
     }
   }
 
-  @Test("a sender may keep them to itself, and sends them to nobody whom its person has not confirmed")
+  @Test("a sender may keep thumbnails to itself, and sends none to a receiver that its person has not confirmed")
   func kept() async throws {
     try await ToolScene.run { scene in
       let file = try photo(scene, "poppies.jpg", red)

@@ -40,7 +40,7 @@ final class ToolProcess: Sendable {
   static let patience = Duration.seconds(90)
 
   /// - Parameters:
-  ///   - onTerminal: standard input and standard error are a terminal; standard output is a pipe all the same, unless
+  ///   - onTerminal: standard input and standard error are a terminal. Standard output is a pipe even then, unless
   ///     `outputOnTerminal`, which gives all three to `error`.
   ///   - input: a file to read; otherwise there is nothing to read.
   ///   - output: a file to write, instead of what `output` gives.

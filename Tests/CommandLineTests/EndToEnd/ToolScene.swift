@@ -10,12 +10,12 @@ import Testing
 /// Tools in a session of their own, with folders of their own, only on loopback.
 final class ToolScene: Sendable {
   let folder: TemporaryFolder
-  /// One that nobody else has, so that no other peers are seen.
+  /// An id that no other session has, so that no other peers are seen.
   let session = "test-\(UUID().uuidString)"
   /// Where receivers store their files.
   let into: String
-  /// A TCP port for a receiver whose place another one takes. Nobody gets it in between who asks for any port: Linux
-  /// gives those from 32768 on.
+  /// A TCP port for a receiver whose place another one takes. No program that asks for any port gets it in between:
+  /// Linux gives those from 32768 on.
   let port = UInt16.random(in: 10_000..<32_000)
   private let processes = Mutex<[ToolProcess]>([])
   private let shells = Mutex<[ShellSession]>([])
@@ -67,8 +67,8 @@ final class ToolScene: Sendable {
     }
   }
 
-  /// Turns a program of root's into that of a user without groups and capabilities, whom only Debian's usual policies
-  /// let use Bluetooth.
+  /// Turns a program of root into one of a user without groups and capabilities. Only Debian's usual policies let that
+  /// user use Bluetooth.
   private static let ordinaryUser = [
     "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all",
     "--bounding-set=-all", "--no-new-privs",
@@ -81,7 +81,7 @@ final class ToolScene: Sendable {
     }
   }
 
-  /// A program of this process in the session, over loopback alone, which lets in whoever invites it.
+  /// Runs a node of this process in the session, over loopback alone, which accepts every invitation.
   func withNode(_ name: String, _ body: (Node) async throws -> Void) async throws {
     var configuration = NodeConfiguration(sessionID: session, name: name)
     configuration.transports = [.tcp]
@@ -192,7 +192,7 @@ final class ToolScene: Sendable {
   }
 
   /// What `piconet trust` says for these words.
-  /// - Parameter isOrdinary: whether the device is the ordinary user's, whose files nobody else writes.
+  /// - Parameter isOrdinary: whether the device is the ordinary user's, whose files no other user writes.
   @discardableResult
   func trust(_ words: String..., state: String, isOrdinary: Bool = false) async throws -> String {
     let trust = try start("piconet", ["trust"] + words, state: state, isOrdinary: isOrdinary)
@@ -200,7 +200,7 @@ final class ToolScene: Sendable {
     return trust.output
   }
 
-  /// The fingerprint of the device with this state; the device is made if there is none.
+  /// The fingerprint of the device with this state; creates the device if it does not exist.
   func fingerprint(_ state: String, isOrdinary: Bool = false) async throws -> String {
     let line = try await trust("identity", state: state, isOrdinary: isOrdinary)
     return try #require(line.split(separator: "\n").first.map(String.init))

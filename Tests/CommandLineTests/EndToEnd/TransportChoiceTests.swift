@@ -20,7 +20,7 @@ struct TransportChoiceTests {
     }
   }
 
-  @Test("with auto nothing is said of a Bluetooth that is not there")
+  @Test("with auto the programs do not mention a missing Bluetooth")
   func quiet() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "1")
@@ -35,7 +35,7 @@ struct TransportChoiceTests {
   }
 
   @Test(
-    "a machine without Bluetooth says so to who asks for it, and ends with 2",
+    "on a machine without Bluetooth a program that needs it says so, and ends with 2",
     .enabled(if: BluetoothHere.current.lack != nil, "this kernel has Bluetooth"))
   func withoutBluetooth() async throws {
     try await ToolScene.run { scene in
@@ -70,7 +70,7 @@ struct TransportChoiceTests {
     }
   }
 
-  @Test("--name is what the receiver is told")
+  @Test("the receiver sees the sender under its --name")
   func name() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "1")

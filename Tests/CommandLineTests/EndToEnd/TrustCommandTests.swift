@@ -84,7 +84,7 @@ struct TrustCommandTests {
     }
   }
 
-  @Test("who is not known, a wrong fingerprint and wrong words end with 3, 7 and 2, and change nothing")
+  @Test("an unknown device, a wrong fingerprint and wrong words end with 3, 7 and 2, and change nothing")
   func mistakes() async throws {
     try await ToolScene.run { scene in
       try await scene.trust("add", "Mum", key, state: "a")

@@ -49,7 +49,7 @@ struct TrustTests {
     }
   }
 
-  @Test("a known device at an address where nobody has met it is asked about, without codes to compare")
+  @Test("imagesend asks about a known device at an address where it has not met it, without codes to compare")
   func knownElsewhere() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(knownTo: [])
@@ -70,7 +70,7 @@ struct TrustTests {
     }
   }
 
-  @Test("no, and codes that differ, end with 2 and 7; the receiver gets nothing, and nobody is remembered")
+  @Test("no, and codes that differ, end with 2 and 7; the receiver gets nothing, and no device is remembered")
   func notRemembered() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver(knownTo: [])
@@ -104,7 +104,7 @@ struct TrustTests {
     }
   }
 
-  @Test("a person may say no as often as it takes: nobody is locked out, and a yes counts afterwards")
+  @Test("a person may say no as often as it takes: no device is locked out, and a yes counts afterwards")
   func noIsNoWrongCode() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "1", accept: "ask", json: false, onTerminal: true)
@@ -131,7 +131,7 @@ struct TrustTests {
   }
 
   @Test(
-    "three codes that differ lock a key out for 1 hour, as is told with what lifts it; others of its address are asked about, and forgiving lifts it at once"
+    "three differing codes lock a key out for 1 hour, but no other key of its address; forgiving lifts it at once"
   )
   func forgiven() async throws {
     try await ToolScene.run { scene in
@@ -231,7 +231,7 @@ struct TrustTests {
           "imagesend", way + ["--address", address, try scene.photo("x.jpg")], state: "sender")
         #expect(await sender.end() == 7, "\(way): \(sender.error)")
       }
-      // Not even a person at a terminal is asked about another one than the one that was named.
+      // Even at a terminal, imagesend does not ask about another device than the named one.
       let asked = try scene.start(
         "imagesend", ["--to", "Scanner", "--address", address, try scene.photo("x.jpg")], state: "other",
         onTerminal: true)
@@ -272,7 +272,7 @@ struct TrustTests {
       #expect(!slow.error.contains("no answer in time"), "\(slow.error)")
       slow.type("y\n")
       #expect(await slow.shows("Waiting for Kitchen to accept..."), "\(slow.error)")
-      // Nobody answers at the receiver.
+      // The person at the receiver does not answer.
       #expect(await slow.end() == 5, "no answer is none: \(slow.error)")
       for (side, words) in [
         (slow, "Kitchen: no answer in time: "), (receiver, " no longer waits for your answer: cancelled: "),
@@ -318,7 +318,7 @@ struct TrustTests {
     }
   }
 
-  @Test("a known device that calls itself otherwise is the one it was; its former name is nobody else's")
+  @Test("a known device with a new name is still found by both names; a stranger with the former name gets nothing")
   func renamed() async throws {
     try await ToolScene.run { scene in
       let key = try await scene.fingerprint("Kitchen")
@@ -341,7 +341,7 @@ struct TrustTests {
   }
 
   @Test(
-    "a stranger with the petname of a known device, whose fingerprint was given, is said not to be that one; then digits tell them apart, once"
+    "a stranger with a known device's petname, named by fingerprint, is told from it by its digits, once"
   )
   func namesakeByFingerprint() async throws {
     try await ToolScene.run { scene in

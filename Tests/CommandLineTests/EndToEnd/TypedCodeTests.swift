@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("A code that is typed lets a sender in where nobody can be asked")
+@Suite("A typed code lets a sender in where no person can be asked")
 struct TypedCodeTests {
   /// The code that a receiver shows.
   private func code(of receiver: ToolProcess) async throws -> String {
@@ -48,12 +48,12 @@ struct TypedCodeTests {
     }
   }
 
-  @Test("who types the right code in the pause after a wrong one gets through: imagesend waits, and says so")
+  @Test("the right code typed in the pause after a wrong one works: imagesend waits, and says so")
   func pause() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--code=271828", "--count", "1", accept: nil)
       let photo = try scene.photo("a.jpg")
-      // The second pause is of four seconds, so nobody is so slow that it is over.
+      // The second pause lasts four seconds, so even a slow machine sends the right code before its end.
       for left in [2, 1] {
         let wrong = try scene.sender("--to", "Kitchen", "--code=000000", photo)
         #expect(await wrong.end() == ExitCode.identity.rawValue, "\(wrong.error)")
@@ -78,7 +78,7 @@ struct TypedCodeTests {
       while tries < 3 {
         let sender = try scene.sender("--to", "Kitchen", "--code=000000", photo, state: "stranger \(tries)")
         #expect(await sender.end() == ExitCode.identity.rawValue, "\(sender.error)")
-        // After each try none is taken from there for a while.
+        // After each try, the receiver takes no code from there for a while.
         if sender.error.contains("it is not the other device's code") { tries += 1 }
       }
       #expect(await receiver.end() == ExitCode.identity.rawValue, "\(receiver.error)")
@@ -88,7 +88,7 @@ struct TypedCodeTests {
     }
   }
 
-  @Test("three wrong tries end a code that was made, and its person is told what ends the pause for who typed them")
+  @Test("three wrong tries end a generated code, and its person is told how to end the pause for the sender")
   func madeAndOver() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--code", accept: nil)
@@ -108,7 +108,7 @@ struct TypedCodeTests {
     }
   }
 
-  @Test("a code where none is set is refused: 4")
+  @Test("a code is refused if the receiver has set none: 4")
   func noneSet() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(knownTo: [])
@@ -120,7 +120,7 @@ struct TypedCodeTests {
     }
   }
 
-  @Test("a code is read from a file on both sides, and what is none there is said")
+  @Test("both sides read the code from a file, and say when the file has no code")
   func files() async throws {
     try await ToolScene.run { scene in
       try scene.folder.write("code", Array("271 828\n".utf8))
@@ -218,7 +218,7 @@ struct TypedCodeTests {
     }
   }
 
-  @Test("without a terminal nobody is asked for a code")
+  @Test("imagesend asks for no code without a terminal")
   func nobodyToAsk() async throws {
     try await ToolScene.run { scene in
       let sender = try scene.sender("--to", "Kitchen", "--code", try scene.photo("a.jpg"))

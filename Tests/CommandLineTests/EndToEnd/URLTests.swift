@@ -58,7 +58,7 @@ struct URLTests {
     }
   }
 
-  @Test("with --on-conflict skip what is there already is success, and another file of the name is skipped with 6")
+  @Test("with --on-conflict skip a file that is stored already is success, and another of the name is skipped with 6")
   func skip() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--on-conflict", "skip")
@@ -91,7 +91,7 @@ struct URLTests {
     }
   }
 
-  @Test("a URL that can't be one ends with 2 before anybody is looked for, and says what is wrong")
+  @Test("imagesend ends with 2 at an invalid URL before it searches for a peer, and says what is wrong")
   func badURLs() async throws {
     let wrong = [
       ("http://", "the host is missing"), ("https:///a.jpg", "the host is missing"),

@@ -15,7 +15,7 @@ struct ContactSheetTests {
     return files
   }
 
-  @Test("base64 is that of everybody, and nothing else is read")
+  @Test("base64 is the usual one, and nothing else is read")
   func base64() {
     for count in 0..<70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
@@ -53,7 +53,7 @@ struct ContactSheetTests {
     #expect(read.sheet == nil && read.first.count == 60)
   }
 
-  @Test("one that is larger, has more, or is none is dropped, and what comes is shown all the same")
+  @Test("a malformed or too large sheet is dropped, and the announced files still count")
   func hostile() throws {
     let jpeg = String(decoding: Base64Text.padded.encode([1, 2, 3]), as: UTF8.self)
     let long = String(
@@ -85,7 +85,7 @@ struct ContactSheetTests {
     #expect(sheet.squares(Picture(width: 128, height: 63)) == nil)
   }
 
-  @Test("pixels of another size than was said, or more, are none")
+  @Test("pixels of another size than stated, or of too large a size, are refused")
   func pixels() {
     #expect(Picture([0, 1, 0, 2, 1, 2, 3, 4, 5, 6], atMost: 1, 2)?.bytes == [1, 2, 3, 4, 5, 6])
     for bytes in [

@@ -1,4 +1,4 @@
-/// Files that are made to hurt whoever decodes them.
+/// Files that are made to harm the program that decodes them.
 enum HostilePictures {
   private static func big16(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)] }
   private static func big32(_ value: Int) -> [UInt8] { big16(value >> 16) + big16(value & 0xFFFF) }

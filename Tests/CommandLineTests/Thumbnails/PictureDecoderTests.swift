@@ -193,7 +193,7 @@ struct PictureDecoderTests {
     #expect(PictureDecoder.installed(besides: "/nowhere") == nil)
   }
 
-  @Test("what a decoder writes that is no picture is none, however much it writes")
+  @Test("a decoder's output that is no picture is refused, however much it writes")
   func garbage() throws {
     let folder = try TemporaryFolder()
     let scripts = [
@@ -217,7 +217,7 @@ struct PictureDecoderTests {
     #expect(try self.picture(UncompressedPNG.bytes(of: picture)) == picture)
   }
 
-  @Test("a program that draws gets a PNG, and its lines are taken; where it fails there are none")
+  @Test("a program that draws gets a PNG, and its lines are taken; if it fails, no lines are")
   func drawn() throws {
     let folder = try TemporaryFolder()
     let bin = try folder.folder("bin")

@@ -16,7 +16,7 @@ final class RawSocket {
     descriptor = try ControlSocket.connect(place, milliseconds: 10_000)
   }
 
-  /// The next connection to a listening socket; nil while there is none.
+  /// The next connection to a listening socket; nil if no connection waits.
   init?(accepting listener: Int32) {
     var address = sockaddr_storage()
     descriptor = piconet_accept(listener, &address)
@@ -41,7 +41,7 @@ final class RawSocket {
     return poll(&waiting, 1, 60_000) == 1
   }
 
-  /// Reads what is there.
+  /// Reads the bytes that have come.
   func look() throws {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while !hasEnded {

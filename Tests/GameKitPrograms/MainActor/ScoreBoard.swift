@@ -51,9 +51,9 @@ public final class PickerOwner: NSObject, GKPeerPickerControllerDelegate {
   }
 }
 
-/// A subclass has its base's isolation, which is none.
+/// A subclass is as isolated as its base: not at all.
 nonisolated public final class CountingSession: GKSession, @unchecked Sendable {
-  // Unchecked: nobody shares it.
+  // Unchecked: no other code shares it.
   private var count = 0
 
   public override func connect(toPeer peerID: String!, withTimeout timeout: TimeInterval) {

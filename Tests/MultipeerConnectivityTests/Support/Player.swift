@@ -185,7 +185,7 @@ extension Player: MCSessionDelegate {
     #expect((localURL == nil) != (error == nil))
     let size = localURL.flatMap { try? Data(contentsOf: $0).count }
     let end = (error as? MCError).map { "failed \($0.code)" } ?? "\(size ?? -1) bytes"
-    // First, so that whoever sees the line finds what was kept.
+    // First, so that a test that sees the line finds what was kept.
     if let localURL { stored?(self, localURL) }
     note("\(peerID.displayName) ends \(resourceName): \(end)")
   }

@@ -6,7 +6,7 @@ import Testing
 
 /// Two nodes that are members of one another, each with an actor system.
 struct Pair: Sendable {
-  /// Whose objects are called.
+  /// The node that has the objects.
   let service: PiconetActorSystem
   let client: PiconetActorSystem
   /// The service, as the client's member, and the other way round.

@@ -25,7 +25,7 @@ struct JSONTests {
   }
 
   @Test(
-    "what is spelled otherwise is read as the same",
+    "other spellings are read as the same value",
     arguments: [
       (" \t\r\n[ 1 , 2 ] ", CBORValue.array([.unsigned(1), .unsigned(2)])), ("-0", .unsigned(0)), ("1E2", .float(100)),
       ("-2.5e-1", .float(-0.25)), (#""\/\b\f\r\ud83d\ude00\u00DF""#, .text("/\u{08}\u{0C}\r\u{1F600}ß")),
@@ -65,7 +65,7 @@ struct JSONTests {
   }
 
   @Test(
-    "what is no JSON is refused, and where is said",
+    "a text that is no JSON is refused, with the place of the error",
     arguments: [
       ("", 1), ("nul", 1), ("01", 3), ("1 2", 3), ("[1,]", 4), ("[1", 3), ("{a:1}", 2), (#"{"a" 1}"#, 6),
       (#"{"a":1,"a":2}"#, 11),

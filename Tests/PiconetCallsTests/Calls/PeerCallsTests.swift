@@ -129,7 +129,7 @@ struct PeerCallsTests {
     #expect(calls.servedCount == 15)
   }
 
-  @Test("what is too large for the other side is told at once, with both numbers")
+  @Test("a call that is too large for the other side fails at once, with both numbers")
   func tooLarge() throws {
     var calls = Self.calls()
     let large = CBORValue.array([.bytes([UInt8](repeating: 0, count: 70_000))]).encoded
@@ -218,7 +218,7 @@ struct PeerCallsTests {
   }
 
   @Test(
-    "a member that breaks a rule is told, its calls end, and nothing of it is read any more",
+    "a member that breaks a rule is told, its calls end, and its later frames are not read",
     arguments: [
       [0xFF], [UInt8](repeating: 0x81, count: 60_000), CallFrame.begin(id: 1, total: 1 << 40, [1]).encoded,
       CallFrame.begin(id: 1, total: 1, [1, 2]).encoded, CallFrame.begin(id: 1, total: 9, []).encoded,
@@ -270,7 +270,7 @@ struct PeerCallsTests {
       isSent.append(try calls.begin(number, Self.call(number), until: .seconds(1)))
     }
     #expect(isSent == (1...20).map { (5...16).contains($0) })
-    // Nobody has heard of it.
+    // The peer has not heard of it.
     #expect(calls.cancel(3).count == 1)
     #expect(calls.expired(at: .milliseconds(10)).count == 1)
     let hello = CallFrame.hello(.init(instance: 2, limits: CallLimits(frame: 80_000, calls: 16), asks: false))
@@ -422,7 +422,7 @@ struct PeerCallsTests {
     #expect(calls.received(hello(), at: .seconds(2_000)) == [])
   }
 
-  @Test("why nobody waits for what is being served is known until its task ends")
+  @Test("the reason why no caller waits for a served call is known until its task ends")
   func endingOfServed() throws {
     var calls = Self.calls()
     for number in 1...3 as ClosedRange<UInt64> {

@@ -58,7 +58,7 @@ struct CallFrameTests {
     #expect(CallFailure(.thrown, "short").text == "short")
   }
 
-  @Test("paths and names are told from what is none")
+  @Test("paths and names are told from other texts")
   func pathsAndNames() {
     for path in ["/", "/a", "/a/B.c-d_9", "/" + String(repeating: "x", count: 254)] { #expect(CallLimits.isPath(path)) }
     for path in ["", "a", "//", "/a/", "/a//b", "/ü", "/a b", "/" + String(repeating: "x", count: 255)] {

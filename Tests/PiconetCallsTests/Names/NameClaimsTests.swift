@@ -7,7 +7,7 @@ struct NameClaimsTests {
     NameClaim("lamp", time: time, options)
   }
 
-  @Test("the first has the name; who queues gets it in turn; who does not has no effect")
+  @Test("the first node has the name; one that queues gets it in turn; one that does not has no effect")
   func order() {
     var claims = NameClaims<Int>()
     #expect(claims.claim(Self.claim(1), by: 5) == [.owner(of: "lamp", from: nil, to: 5)])
@@ -39,7 +39,7 @@ struct NameClaimsTests {
     #expect(claims.claim(Self.claim(7), by: 1) == [.owner(of: "lamp", from: 2, to: 1)])
   }
 
-  @Test("one node has a limit of names, and a time of the far future is nobody else's last")
+  @Test("one node has a limit of names, and a time in the far future leaves later times for other claims")
   func limits() {
     var claims = NameClaims<Int>()
     for number in 0..<100 { _ = claims.claim(NameClaim("n\(number)", time: .max, []), by: 1) }
@@ -49,7 +49,7 @@ struct NameClaimsTests {
     #expect(next < .max && claims.nextTime() > next)
   }
 
-  @Test("who holds a name keeps it, whatever time another one states; an earlier one that replaces takes nothing back")
+  @Test("a holder keeps its name, whatever time another node states; an earlier one that replaces takes nothing back")
   func holder() {
     var claims = NameClaims<Int>()
     _ = claims.claim(Self.claim(5, [.holds, .allowsReplacement, .queues]), by: 3)

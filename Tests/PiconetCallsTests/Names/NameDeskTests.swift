@@ -20,7 +20,7 @@ private struct NameWorld {
   /// What is under way from one to another, in order.
   var ways: [[Int]: [Word]] = [:]
   var lastNumber: UInt64 = 0
-  /// Claims under way: whose, and whether it was told that all have heard.
+  /// Claims under way, by number: the node of each, until it was told that all have heard.
   var open: [UInt64: Int] = [:]
   var faults: [String] = []
   /// This node has no desk: the test speaks for it.
@@ -136,7 +136,7 @@ private struct NameWorld {
 struct NameDeskTests {
   private static let names = ["a", "b"]
 
-  @Test("whatever is claimed at once, apart, late or by a system made anew, all name the same owners once all is told")
+  @Test("claims made at once, apart, late or by a new system: all nodes name the same owners once all is told")
   func seeds() {
     for seed in 0..<2_000 as Range<UInt64> {
       var world = NameWorld(seed, count: 5)
@@ -177,7 +177,7 @@ struct NameDeskTests {
     for seed in 0..<2_000 as Range<UInt64> {
       var world = NameWorld(seed, count: 4, hostile: 3)
       world.deliverAll()
-      // One that leaves without ever having said so is like one that comes from elsewhere.
+      // A node that leaves without ever having said so is like one that comes from elsewhere.
       let leaves = seed % 2 == 0
       world.answers = leaves
       // One of them has the name: all honest ones know it, and the hostile one has heard of it, or says nothing.
@@ -225,7 +225,7 @@ struct NameDeskTests {
     let again = desk.claim("a", [.allowsReplacement], 2)
     #expect(again == [.tell(.claim(NameClaim("a", time: 1, [.allowsReplacement, .holds])), 2)])
     #expect(desk.holds("a"))
-    // It has heard of ours, and states an earlier time.
+    // Node 2 has heard of our claim, and states an earlier time.
     _ = desk.received(.claim(NameClaim("a", time: 0, [.holds, .queues])), from: 2)
     #expect(desk.owner(of: "a") == 1 && desk.holds("a"))
     _ = desk.received(.claim(NameClaim("b", time: 9, [.holds])), from: 2)

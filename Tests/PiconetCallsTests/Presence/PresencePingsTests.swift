@@ -80,7 +80,7 @@ struct PresencePingsTests {
     var now = Duration.zero
     var pings: Pings
     var isThere = [true, false, true, true]
-    /// Pings that are under way: whose, when they end, and whether with an answer.
+    /// Pings under way: their targets, their ends, and whether they get an answer.
     var underWay: [UInt64: (target: Int, end: Duration, isAnswered: Bool)] = [:]
     var told: [Int: Bool] = [:]
     var faults: [String] = []

@@ -60,7 +60,7 @@ struct FrameQueueTests {
     #expect(rest == [frame(2, 1_000), frame(4, 1_000)])
   }
 
-  @Test("what waits has limits, of which a frame alone and calls of ours are free")
+  @Test("waiting frames have limits, from which a frame alone and our own calls are free")
   func limits() {
     var queue = FrameQueue(partSize: 100, countLimit: 4, byteLimit: 1_000)
     let alone = [

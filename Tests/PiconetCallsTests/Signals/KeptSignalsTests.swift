@@ -23,7 +23,7 @@ struct KeptSignalsTests {
     #expect(!keep([1], 6))
   }
 
-  @Test("what is set twice before it is told is told once, in its place")
+  @Test("a value that is set twice before it is reported is reported once, in its place")
   func unreported() {
     var unreported = UnreportedSignals()
     func next() -> KeptSignals.Key? { unreported.next() }

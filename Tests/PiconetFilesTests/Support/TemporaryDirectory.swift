@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// A folder for one test, which is removed with it. Others may enter it, so that a test can act as somebody else.
+/// A folder for one test, which is removed with it. Other users may enter it, so that a test can act as one.
 final class TemporaryDirectory: Sendable {
   let path: String
 

@@ -122,7 +122,7 @@
       #expect(scene.machine.instances.knownCount == 0 && scene.resolvers.isEmpty)
     }
 
-    @Test("where Avahi does not let us browse, that is told, and tried again")
+    @Test("an Avahi that does not let us browse is reported, and browsing is tried again")
     func refused() {
       var scene = AvahiScene()
       scene.tell(.errand(errand))

@@ -57,7 +57,7 @@
       #expect(scene.machine.publications.isEmpty && scene.calls.last?.member == "Free")
     }
 
-    @Test("another text is told to Avahi as it is; another port or name means new entries")
+    @Test("Avahi gets a new text as an update; a new port or name means new entries")
     func changes() {
       var scene = AvahiScene()
       scene.tell(.errand(ipv4))
@@ -82,7 +82,7 @@
       #expect(scene.labels.last == "Berta")
     }
 
-    @Test("a name that is another's is changed, by error or signal; where that goes on, there are pauses")
+    @Test("a name that belongs to another host is changed, by error or signal; repeated changes have pauses")
     func collisions() {
       var scene = AvahiScene()
       scene.tell(.errand(ipv4))
@@ -171,7 +171,7 @@
       #expect(scene.statuses.last == .serving(lacking: [:]))
     }
 
-    @Test("what Avahi refuses, and a family that it does not serve, are told and tried again")
+    @Test("refusals by Avahi, and a family that it does not serve, are reported and tried again")
     func lacking() {
       var scene = AvahiScene()
       var errand = ipv4
@@ -193,7 +193,7 @@
       #expect(scene.statuses.last == .serving(lacking: [:]))
     }
 
-    @Test("what is no longer wanted is freed, also if its group comes late; at the end nothing is left")
+    @Test("an unwanted entry group is freed, also if it comes late; at the end nothing is left")
     func withdraws() {
       var scene = AvahiScene()
       var errand = ipv4

@@ -2,7 +2,7 @@ import PiconetDNSSD
 import PiconetEngine
 import Testing
 
-@Suite("Discovery info that a node may have is told whole by DNS-SD")
+@Suite("DNS-SD carries any discovery info that a node may have")
 struct AdvertisedInfoTests {
   /// At the limits of what `DiscoveryInfo` allows.
   static let infos: [[String: String]] = [

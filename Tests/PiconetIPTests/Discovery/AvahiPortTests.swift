@@ -137,7 +137,7 @@
       #expect(labels == ["Same (777777)", "Same (777777) (2)", "Same (777777) (3)"])
     }
 
-    @Test("Avahi without D-Bus, Avahi that lets no user publish, no bus and a silent one are told")
+    @Test("an Avahi without D-Bus, one that lets no user publish, no bus and a silent one are reported")
     func obstacles() async throws {
       let outcome = try await run(
         Self.both,
@@ -184,7 +184,7 @@
       #expect(told("three").count == 1 && told("three")[0].contains("Avahi refuses to publish for us ("))
     }
 
-    @Test("a neighbour who advertises 2,000 instances keeps no peer from being found")
+    @Test("a neighbour that advertises 2,000 instances keeps no peer from being found")
     func flood() async throws {
       let outcome = try await run(
         Self.both,

@@ -82,7 +82,7 @@ struct DialableAddressTests {
     #expect(Self.mayDial(.v4(0xC0A8_0163), on: Self.eth, port: 443))
   }
 
-  @Test("on a link with one other end the address of whoever speaks there")
+  @Test("on a link with one other end, the address of the host that speaks there")
   func pointToPoint() {
     #expect(Self.mayDial(.v4(0x0A63_0002), on: Self.tunnel, from: .v4(0x0A63_0002)))
     #expect(!Self.mayDial(.v4(0x0A63_0003), on: Self.tunnel, from: .v4(0x0A63_0002)))

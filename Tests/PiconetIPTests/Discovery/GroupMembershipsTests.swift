@@ -56,7 +56,7 @@ struct GroupMembershipsTests {
     #expect(kernel.joined.count <= 2 && kernel.memberships.leftOut.isEmpty)
   }
 
-  @Test("where all sockets are full, who matters more takes the place of who matters least, and that one is told of")
+  @Test("with all sockets full, a more important interface displaces the least important one, and that is told")
   func leftOut() {
     var kernel = Kernel(bound: 1)
     let places = GroupMemberships.socketsPerFamily

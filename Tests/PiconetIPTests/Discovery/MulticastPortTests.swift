@@ -23,7 +23,7 @@ struct MulticastPortTests {
     #expect(failures == 0)
   }
 
-  @Test("who opens it beside another one knows that it has not got it alone", arguments: [false, true])
+  @Test("a socket opened beside another one knows that it is not the port's only owner", arguments: [false, true])
   func beside(isIPv6: Bool) {
     let first = MulticastSocket.open(isIPv6: isIPv6)
     defer { close(first.descriptor) }

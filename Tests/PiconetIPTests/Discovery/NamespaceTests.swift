@@ -93,7 +93,7 @@ struct NamespaceTests {
     #expect(!outcome.output.contains("far: seen"))
   }
 
-  @Test("with more interfaces than a socket may have memberships, who asks on the one that came last is answered")
+  @Test("with more interfaces than a socket may have memberships, a query on the last one is answered")
   func manyInterfaces() async throws {
     let outcome = try await DNSServiceDiscoveryTool.run(
       """
@@ -145,7 +145,7 @@ struct NamespaceTests {
     #expect(obstacle.contains("no more memberships") && obstacle.hasSuffix("on x16"))
   }
 
-  @Test("who keeps the port to himself keeps us from being found, not from finding; once he is gone, both work")
+  @Test("a program that keeps the port to itself keeps us from being found, not from finding; after its end, both work")
   func portTaken() async throws {
     let outcome = try await DNSServiceDiscoveryTool.run(
       Self.secondHost + """

@@ -21,7 +21,7 @@ struct PortDaemonTests {
   private let near = instance(.v4(0x0A00_0001), isIPv6: false)
   private let far = instance(.v6(high: 0xFE80 << 48, low: 1), isIPv6: true, text: 2)
 
-  @Test("it is told what is new, and only that; whatever leaves it nothing to do is one idle errand")
+  @Test("the daemon is told only of news; every reason for having nothing to do is one idle errand")
   func errands() {
     let daemon = Daemon()
     var port = PortDaemon(daemon)

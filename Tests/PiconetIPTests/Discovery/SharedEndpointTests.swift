@@ -99,7 +99,7 @@ struct SharedEndpointTests {
     }
   }
 
-  @Test("who begins to search while another one does is told what is known at once, and the links are asked nothing")
+  @Test("a discovery that searches beside another gets the known peers at once, and the links are asked nothing")
   func later() async throws {
     let sessionID = sessionID()
     try await withStage { loop, stage in
@@ -131,7 +131,7 @@ struct SharedEndpointTests {
     }
   }
 
-  @Test("the sockets are open as long as somebody uses them, closed with the last one, and opened again")
+  @Test("the sockets are open as long as a discovery uses them, closed with the last one, and opened again")
   func lifetime() async throws {
     try await withStage { loop, stage in
       #expect(await loop.perform { stage.endpoint.interfaceNames }.isEmpty)

@@ -91,7 +91,7 @@ import Testing
     #expect(Self.apply(.removed(second.name), to: &table).isEmpty)
   }
 
-  @Test("addresses that somebody else claims for a peer push none of its own out, nor behind all of them")
+  @Test("addresses that another device claims for a peer push none of its own out, nor behind all of them")
   func claimedAddresses() throws {
     for isFirst in [true, false] {
       var table = SightingTable(sessionID: "photos")
@@ -107,13 +107,13 @@ import Testing
       #expect(texts.count == SightingTable.addressLimit)
       #expect(texts.firstIndex(of: "10.0.0.1:4000") == (isFirst ? 0 : 1))
       #expect(texts.firstIndex(of: "10.0.0.2:4000") == (isFirst ? 2 : 3))
-      // Who came first has the say, whatever the other is called, and an update changes nothing about that.
+      // The first instance decides the name, whatever the other is called, and an update changes nothing about that.
       #expect(sighting.names == (isFirst ? ["Anna", "Mum"] : ["Mum", "Anna"]))
       #expect(Self.apply(.updated(own), to: &table) == [])
     }
   }
 
-  @Test("names that somebody else claims for a peer hide its own neither before it comes nor after, and are bounded")
+  @Test("names that another device claims for a peer hide its own neither before it comes nor after, and are bounded")
   func claimedNames() throws {
     for spoofedFirst in [0, 3, 20] {
       var table = SightingTable(sessionID: "photos")

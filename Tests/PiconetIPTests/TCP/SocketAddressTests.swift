@@ -24,7 +24,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "what is no HOST:PORT is refused with words for a person",
+    "a text that is no HOST:PORT is refused with words for a person",
     arguments: [
       "", "host", ":1", "host:", "host:65536", "host:-1", "host:+1", "host:1x", "host:0x10", "host:000001", "::1:80",
       "fe80::1%lo:80", "[]:1", "a b:1", "a\u{0}b:1", "\(String(repeating: "a", count: 256)):1",
@@ -105,7 +105,7 @@ struct SocketAddressTests {
       AddressRace.Loss(subject: "b", failure: LinkFailure(.refused, "connect")),
     ])
     #expect(failure == LinkFailure(.refused, "a: no way leads there; b: connect"))
-    // Where one is silent, the refusal of another does not say that nobody listens.
+    // If one address is silent, the refusal of another does not say that no program listens.
     let silent = AddressRace.Loss(subject: "c", failure: LinkFailure(.timedOut))
     #expect(LinkFailure([AddressRace.Loss(subject: "b", failure: LinkFailure(.refused)), silent]).code == .timedOut)
     #expect(LinkFailure([]).code == .notAvailable)

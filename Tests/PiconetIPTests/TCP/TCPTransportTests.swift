@@ -40,7 +40,7 @@ struct TCPTransportTests {
     }
   }
 
-  @Test("where nobody listens the dial is refused, and every address is named")
+  @Test("a dial to a port without a listener is refused, and every address is named")
   func refused() async throws {
     try await withLoop { loop, actor in
       let net = TestNet(actor, listen: nil)

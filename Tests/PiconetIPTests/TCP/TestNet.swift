@@ -214,7 +214,7 @@ extension Result {
   }
 }
 
-/// A port of both families that is taken, but on which nobody listens.
+/// A port of both families that is taken, but on which no socket listens.
 final class SilentPort: Sendable {
   private let socket: Int32
   let port: UInt16
