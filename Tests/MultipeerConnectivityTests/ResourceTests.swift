@@ -204,9 +204,10 @@ extension ResourceTests {
   func early() async throws {
     let (anna, ben) = await pair()
     let streams = Mutex<[Blocking]>([])
-    ben.streamed = { _, stream, _ in
+    ben.streamed = { player, stream, name in
       let end = Blocking(input: stream, output: nil)
       streams.withLock { $0.append(end) }
+      player.note("has \(name)")
     }
     for round in 0..<5 {
       let output = try anna.session.startStream(withName: "\(round)", toPeer: ben.peer)
@@ -214,10 +215,13 @@ extension ResourceTests {
       #expect(
         [UInt8](repeating: 7, count: 4_000).withUnsafeBufferPointer { output.write($0.baseAddress!, maxLength: 4_000) }
           == 4_000)
-      await ben.sees("Anna streams \(round)")
+      await ben.sees("has \(round)")
       let last = streams.withLock { $0.last }
       let input = try #require(last?.input as? PeerInputStream)
-      while input.state.source?.hasBytesAvailable != true { await Task.yield() }
+      while input.state.source?.hasBytesAvailable != true {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       #expect(!input.hasBytesAvailable)
       input.open()
       var (count, buffer) = (0, [UInt8](repeating: 0, count: 512))
