@@ -122,7 +122,7 @@ struct UnauthenticatedFieldsTests {
     side.take(.discoveryReported(source: "test", .seen(sighting(1, at: [spoof, here], from: "spoof"))))
     let first = try #require(
       dials(side.command(.invite(.node(Self.own), context: [], timeout: .seconds(60)), id: 1)).first)
-    #expect(first.addresses == [spoof, here])
+    #expect(first.addresses.first == spoof)
     let link = LinkID(rawValue: 1)
     let traits = LinkTraits(kind: .tcp, remoteAddress: spoof.text)
     side.take(.linkOpened(link, LinkOpening(dial: first.id, peer: Self.own.peer, traits: traits)))
@@ -132,7 +132,7 @@ struct UnauthenticatedFieldsTests {
     side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
     var again = isCut ? dials(side.take(.linkClosed(link, .ended))) : []
     for _ in 0..<40 where again.isEmpty { again += dials(side.wait(.milliseconds(500))) }
-    #expect(again.first?.addresses == [here, spoof])
+    #expect(again.first?.addresses.first == here)
   }
 
   @Test("the wanted node is taken where it answers, although other nodes of its key are in sight")
