@@ -30,27 +30,6 @@ struct DeliveryPatienceTests {
     #expect(patience.failure(at: start + .seconds(13))?.message == "nothing moved for too long")
   }
 
-  @Test("a receiver that says that its disk is at work is waited for, up to five minutes in which nothing moves")
-  func storing() {
-    var patience = DeliveryPatience(limit: .seconds(3), at: start)
-    var isTold = 0
-    func signs(from begin: Int, to end: Int) {
-      for half in (2 * begin)...(2 * end) {
-        let now = start + .milliseconds(500 * half)
-        #expect(patience.failure(at: now) == nil, "after \(half / 2) s")
-        if patience.stores(at: now) { isTold += 1 }
-      }
-    }
-    signs(from: 1, to: 290)
-    patience.moved(at: start + .seconds(290))
-    signs(from: 291, to: 590)
-    #expect(isTold == 1)
-    #expect(patience.end == start + .seconds(593))
-    _ = patience.stores(at: start + .seconds(592))
-    #expect(
-      patience.failure(at: start + .seconds(593))?.message == "its disk was at work for 300 s, and nothing came of it")
-  }
-
   @Test("a process that did not run for a while gives the receiver its time anew", arguments: [30, 300, 5 * 86_400])
   func gap(length: Int) {
     var patience = DeliveryPatience(limit: .seconds(3), at: start)

@@ -39,7 +39,6 @@ extension NodeCore {
     case .transferAccepted(let transfer, let offset): sending(transfer)?.accepted(offset: offset)
     case .transferProgressed(let transfer, let stored): sending(transfer)?.stored(stored)
     case .transferCompared(let transfer, let count): sending(transfer)?.compared(count)
-    case .transferStoring(let transfer): sending(transfer)?.storing()
     case .transferPaused(let transfer, let isPaused):
       sending(transfer)?.paused(isPaused)
       receiving(transfer)?.paused(isPaused)

@@ -81,8 +81,6 @@ public final class OutgoingTransfer: Sendable {
 
   func stored(_ count: UInt64) { watched.update { $0.stored = count } }
 
-  func storing() { watched.update { $0.storingSigns &+= 1 } }
-
   func paused(_ isPaused: Bool) { watched.update { $0.isPausedByRemote = isPaused } }
 
   func ended(_ result: Result<StoredResource, Ending>) {

@@ -13,8 +13,6 @@ public struct TransferProgress: Sendable, Hashable {
   public var compared: UInt64 = 0
   /// For an outgoing transfer: whether the receiver has said that it lacks content of it.
   package var isLacked = false
-  /// How often the receiver has said that its disk is still at work on it, although nothing moves.
-  package var storingSigns = 0
   /// Whether this side has paused it.
   public var isPaused = false
   /// Whether the other side has paused it.

@@ -180,7 +180,6 @@ final class Association {
     consider(comparisons.nextDeadline(node, surroundings.budgets))
     consider(leaving?.deadline)
     consider(transfers.pausesHeldUntil)
-    consider(transfers.storeLook)
     if isUnused { consider(invitations.idleSince + configuration.idleTimeout) }
     return next
   }
@@ -191,7 +190,6 @@ extension Association {
   /// - Returns: why the association ends; nil if it continues.
   func deadlineReached(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     if let held = transfers.pausesHeldUntil, held <= turn.now { sendPauses(turn) }
-    if let look = transfers.storeLook, look <= turn.now { tellStoresAtWork(turn) }
     if !comparisons.isIdle { _ = compare(.timePassed, turn) }
     return endInTime(turn) ?? search(.timePassed, surroundings, turn)
   }

@@ -120,8 +120,6 @@ public enum Event: Sendable, Hashable {
   /// The number of bytes that the remote side has compared with what it already has, before it accepts an outgoing
   /// transfer.
   case transferCompared(TransferID, byteCount: UInt64)
-  /// The remote side says that its disk is still at work on an outgoing transfer that it has accepted.
-  case transferStoring(TransferID)
   /// The remote side pauses a transfer, or lets it go on; each change is reported.
   case transferPaused(TransferID, Bool)
   /// An incoming transfer ended: nil if it is stored.

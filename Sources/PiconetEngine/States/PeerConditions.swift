@@ -52,7 +52,7 @@ struct PeerConditions: Sendable {
       .membersApart, .membersTogether, .peerRefused, .messagesReceived, .stateChanged, .streamOpened, .streamReceived,
       .streamEnded,
       .streamStopped, .offerReceived, .transferProgressed, .transferAccepted, .transferCompared, .transferPaused,
-      .transferStoring, .transferEnded:
+      .transferEnded:
       return []
     }
   }

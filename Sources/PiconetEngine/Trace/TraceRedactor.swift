@@ -61,7 +61,7 @@ struct TraceRedactor: Sendable {
       .codeFailed, .invitationSent, .introductionReceived, .introductionEnded, .membersApart, .membersTogether,
       .peerRefused, .connected, .disconnected, .suspended, .resumed, .stateChanged, .streamOpened, .streamEnded,
       .streamStopped, .offerReceived, .transferProgressed, .transferAccepted, .transferCompared, .transferPaused,
-      .transferStoring, .transferEnded:
+      .transferEnded:
       event
     }
   }

@@ -44,7 +44,6 @@ extension Association {
       return refuse(transfer, Ending(.sizeMismatch, .peer, detail), turn)
     }
     transfers.countChunk()
-    transfers.storeBegins(transfer, at: turn.now)
     // A short slice would keep everything that was read with it alive until the disk has it.
     turn.add(.storeChunk(transfer.id, bytes.count < 512 ? Array(bytes)[...] : bytes))
   }
@@ -61,9 +60,7 @@ extension Association {
   ) throws(Breach) {
     guard let transfer = transfers.incoming[number] else { throw Breach("the end of an unknown transfer") }
     switch try transfer.ended(at: size) {
-    case .complete:
-      transfers.storeBegins(transfer, at: turn.now)
-      turn.add(.commitStore(transfer.id, size: size, digest))
+    case .complete: turn.add(.commitStore(transfer.id, size: size, digest))
     case .incomplete:
       let detail = "\(transfer.received) of the \(transfer.offer.size) bytes that were offered"
       refuse(transfer, Ending(.sizeMismatch, .peer, detail), turn)
@@ -135,16 +132,8 @@ extension Association {
 
   // MARK: The store's answers
 
-  /// Tells senders whose transfers move nothing that the disk here is at work.
-  func tellStoresAtWork(_ turn: Turn) {
-    let signs = transfers.lookAtStores(at: turn.now)
-    // A sender without a link can't be told, and waits for the link.
-    if activeLink != nil { for sign in signs { send(sign, turn) } }
-  }
-
   func chunkStored(_ id: TransferID, upTo: UInt64, _ turn: Turn) {
-    guard let transfer = transfers.incomingIDs[id], transfer.chunkStored(upTo: upTo, at: turn.now) else { return }
-    grantCredit(transfer, turn)
+    if let transfer = transfers.incomingIDs[id], transfer.chunkStored(upTo: upTo) { grantCredit(transfer, turn) }
   }
 
   func committed(_ id: TransferID, name: [UInt8], wasAlreadyPresent: Bool, _ turn: Turn) {

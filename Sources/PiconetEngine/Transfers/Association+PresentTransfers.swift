@@ -22,14 +22,10 @@ extension Association {
 
   // MARK: The sender's side
 
-  /// The remote side says how much it has compared; or, once it has accepted the offer, that its disk is at work.
+  /// The remote side says how much it has compared.
   func receivedComparing(_ number: UInt64, _ byteCount: UInt64, _ turn: Turn) throws(Breach) {
-    guard let transfer = transfers.offered[number] else { return }
-    if try transfer.compared(byteCount) {
-      turn.deliver(.transferCompared(transfer.id, byteCount: byteCount))
-    } else if transfer.isBeingStored {
-      turn.deliver(.transferStoring(transfer.id))
-    }
+    guard let transfer = transfers.offered[number], try transfer.compared(byteCount) else { return }
+    turn.deliver(.transferCompared(transfer.id, byteCount: byteCount))
   }
 
   func receivedRestart(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {

@@ -19,15 +19,8 @@ struct AssociationTransfers {
   /// more.
   private(set) var areOffersHeldBack = false
   private var pauses: PauseHints
-  /// When it is looked next whether stores are still at work; nil if none was when it was looked last.
-  private(set) var storeLook: Instant? { didSet { if storeLook != oldValue { watch.changed() } } }
-  /// Told of changes to what deadlines depend on.
-  private let watch: DeadlineWatch
 
-  init(_ watch: DeadlineWatch) {
-    pauses = PauseHints(watch)
-    self.watch = watch
-  }
+  init(_ watch: DeadlineWatch) { pauses = PauseHints(watch) }
 
   /// The largest number of outgoing transfer numbers that were in use at once.
   var usedNumberCount: Int { numbers.usedCount }
@@ -145,22 +138,6 @@ struct AssociationTransfers {
   }
 
   mutating func countChunk() { chunkCount &+= 1 }
-
-  // MARK: Stores at work
-
-  /// The store of a transfer has something to do.
-  mutating func storeBegins(_ transfer: TransferReceiver, at now: Instant) {
-    transfer.storeBegins(at: now)
-    if storeLook == nil { storeLook = now + TransferReceiver.quietStore }
-  }
-
-  /// Looks which stores have not answered for a while.
-  /// - Returns: what their senders are told.
-  mutating func lookAtStores(at now: Instant) -> [Frame] {
-    let storing = incomingInOrder.filter(\.isStoring)
-    storeLook = storing.isEmpty ? nil : now + TransferReceiver.quietStore
-    return storing.compactMap { $0.storingSign(at: now) }
-  }
 
   // MARK: Another link
 

@@ -34,9 +34,6 @@ final class TransferReceiver {
   /// Whether the sender gave up while the store was at its last step, whose outcome still counts.
   private(set) var isAbandoned = false
 
-  /// Since when the store has been at work without an answer; nil while it has nothing to do.
-  private(set) var storingSince: Instant?
-
   init(id: TransferID, number: UInt64, offer: ResourceOffer) {
     self.id = id
     self.number = number
@@ -88,7 +85,6 @@ final class TransferReceiver {
   var takesRestart: Bool { phase == .committing && mayRestart }
 
   private func begin(at offset: UInt64, limit: UInt64) {
-    storingSince = nil
     received = offset
     stored = offset
     self.limit = limit
@@ -162,31 +158,11 @@ final class TransferReceiver {
   /// Notes that the sender has given it up while the store takes its last step.
   func abandoned() { isAbandoned = true }
 
-  // MARK: The store's work
-
-  /// The store has something to do.
-  func storeBegins(at now: Instant) { storingSince = storingSince ?? now }
-
-  /// Whether the store has something to do.
-  var isStoring: Bool { storingSince != nil && (phase == .receiving || phase == .committing) }
-
-  /// - Returns: what the sender is told of a store that has not answered for a while; nil of one that has.
-  func storingSign(at now: Instant) -> Frame? {
-    guard isStoring, let storingSince, storingSince + Self.quietStore <= now else { return nil }
-    return .comparing(transfer: number, compared: stored)
-  }
-
-  /// After this long without an answer of the store the sender is told that it is at work, and again as often. It is
-  /// looked at as often: so the first sign comes after a second at the latest.
-  static let quietStore = Duration.milliseconds(500)
-
   // MARK: Credit
 
   /// Notes that the bytes up to this offset are on the disk.
   /// - Returns: false if nothing more is received.
-  func chunkStored(upTo offset: UInt64, at now: Instant) -> Bool {
-    // A commit began behind it, and goes on.
-    if storingSince != nil { storingSince = phase == .receiving && offset >= received ? nil : now }
+  func chunkStored(upTo offset: UInt64) -> Bool {
     guard phase == .receiving else { return false }
     stored = max(stored, offset)
     return true

@@ -87,9 +87,6 @@ final class TransferSender {
     return true
   }
 
-  /// Whether the remote side has accepted it, and may be storing it.
-  var isBeingStored: Bool { phase == .sending || phase == .ended }
-
   /// The remote side has the first `offset` bytes, and takes bytes up to `limit`.
   /// - Returns: false if we have given the transfer up meanwhile.
   func accepted(at offset: UInt64, limit: UInt64) throws(Breach) -> Bool {

@@ -26,8 +26,7 @@ extension World {
     case .messagesReceived(let peer, let messages, let mode, let channel):
       took(messages, mode, from: peer, in: channel, node)
     case .offerReceived(let transfer, let from, let offer): answerOffer(transfer, from, offer, node)
-    case .transferProgressed, .transferCompared, .transferAccepted, .transferStoring, .transferPaused, .stateChanged:
-      break
+    case .transferProgressed, .transferCompared, .transferAccepted, .transferPaused, .stateChanged: break
     case .streamOpened(let stream, let from, let name): streamOpened(stream, name, from: from, node)
     case .streamReceived(let stream, let bytes): streamReceived(stream, bytes, node)
     case .streamEnded(let stream, let end): streamEnded(stream, end, node)

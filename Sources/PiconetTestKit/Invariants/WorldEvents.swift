@@ -64,8 +64,7 @@ extension World {
       observe(messages, mode, from: peer, in: channel, node)
     case .offerReceived(let transfer, let peer, _): observeOffer(transfer, peer, node)
     case .transferEnded(let transfer, let ending): observeEnd(of: transfer, ending, node)
-    case .transferProgressed(let transfer, _), .transferAccepted(let transfer, _), .transferCompared(let transfer, _),
-      .transferStoring(let transfer):
+    case .transferProgressed(let transfer, _), .transferAccepted(let transfer, _), .transferCompared(let transfer, _):
       if node.record.offered[transfer] == nil { finding("progress of an unknown transfer") }
     case .stateChanged(let peer, _, let condition): observe(condition, of: peer, node)
     case .transferPaused(let transfer, let isPaused): observePause(of: transfer, isPaused, node)

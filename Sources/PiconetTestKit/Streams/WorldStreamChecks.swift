@@ -32,8 +32,7 @@ extension World {
       .comparisonNeeded, .comparisonEnded, .codesCompared,
       .codeFailed, .invitationSent, .introductionReceived, .membersApart, .membersTogether, .introductionEnded,
       .peerRefused, .connected, .disconnected, .suspended, .resumed, .messagesReceived, .stateChanged, .offerReceived,
-      .transferProgressed, .transferAccepted, .transferCompared, .transferStoring, .transferPaused,
-      .transferEnded:
+      .transferProgressed, .transferAccepted, .transferCompared, .transferPaused, .transferEnded:
       break
     }
   }

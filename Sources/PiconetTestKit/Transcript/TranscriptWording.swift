@@ -219,7 +219,6 @@ struct TranscriptWording {
     case .transferProgressed(let transfer, let stored): "transferProgressed \(describe(transfer)) \(stored)"
     case .transferAccepted(let transfer, let offset): "transferAccepted \(describe(transfer)) from \(offset)"
     case .transferCompared(let transfer, let count): "transferCompared \(describe(transfer)) \(count)"
-    case .transferStoring(let transfer): "transferStoring \(describe(transfer))"
     case .transferPaused(let transfer, let isPaused): "transferPaused \(describe(transfer)) \(isPaused)"
     case .transferEnded(let transfer, let ending):
       "transferEnded \(describe(transfer)) \(ending.map { "\($0.blame) \($0)" } ?? "stored")"

@@ -4,19 +4,16 @@ extension TransferChanges {
   /// Calls back as the transfer progresses, until it ends.
   /// - Parameters:
   ///   - compared: with the bytes that a side has read to compare them.
-  ///   - storing: when the receiver says that its disk is still at work.
   ///   - stored: when the receiver has more bytes.
   func follow(
-    compared: @escaping @Sendable (UInt64) -> Void, storing: @escaping @Sendable () -> Void = {},
-    stored: @escaping @Sendable (TransferProgress) -> Void
+    compared: @escaping @Sendable (UInt64) -> Void, stored: @escaping @Sendable (TransferProgress) -> Void
   ) -> Task<Void, Never> {
     Task {
-      var last: (compared: UInt64, stored: UInt64, signs: Int) = (0, 0, 0)
+      var last: (compared: UInt64, stored: UInt64) = (0, 0)
       for await progress in self {
         if progress.compared != last.compared { compared(progress.compared) }
         if progress.stored != last.stored { stored(progress) }
-        if progress.storingSigns != last.signs { storing() }
-        last = (progress.compared, progress.stored, progress.storingSigns)
+        last = (progress.compared, progress.stored)
       }
     }
   }

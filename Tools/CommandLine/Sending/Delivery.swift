@@ -361,9 +361,6 @@ struct Delivery: Sendable {
     let following = transfer.changes.follow { [board] compared in
       board.compared(key, done: compared)
       shared.state.withLock { $0.patience.moved(at: .now) }
-    } storing: { [console, member] in
-      guard shared.state.withLock({ $0.patience.stores(at: .now) }) else { return }
-      console.note("\(console.name(member.proven)) is still writing to its disk...")
     } stored: { [board, notes, member] progress in
       board.progressed(key, done: progress.stored, resumedFrom: progress.resumedFrom)
       let isWhole =

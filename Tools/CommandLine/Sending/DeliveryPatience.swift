@@ -3,8 +3,6 @@ struct DeliveryPatience: Sendable {
   /// After this long without movement the peer is given up.
   let limit: Duration
   private var waiting: WaitingTime
-  /// How long the receiver's disk may go on with nothing moved.
-  private var storing = StoringTime()
   /// Files whose bytes have all arrived, but that the receiver has not reported as stored.
   private var finishing = 0
   /// Files that this side is not ready to offer: something is taken out of them, or a person is asked.
@@ -18,18 +16,7 @@ struct DeliveryPatience: Sendable {
   /// When it is over if nothing moves before.
   var end: ContinuousClock.Instant { waiting.end }
 
-  mutating func moved(at now: ContinuousClock.Instant) {
-    waiting.restart(at: now)
-    storing = StoringTime(isTold: storing.isTold)
-  }
-
-  /// The receiver says that its disk is still at work: it gets its time anew, but not for ever.
-  /// - Returns: whether the person is told now.
-  mutating func stores(at now: ContinuousClock.Instant) -> Bool {
-    guard storing.goesOn(at: now) else { return false }
-    waiting.restart(at: now)
-    return storing.takeNote()
-  }
+  mutating func moved(at now: ContinuousClock.Instant) { waiting.restart(at: now) }
 
   /// All bytes of a file have arrived.
   mutating func beganFinishing() { finishing += 1 }
@@ -55,44 +42,9 @@ struct DeliveryPatience: Sendable {
       return nil
     }
     let message =
-      storing.isOver
-      ? "its disk was at work for \(HumanFigures.seconds(StoringTime.limit)), and nothing came of it"
-      : finishing > 0
-        ? "it has all the bytes, and did not say for \(HumanFigures.seconds(limit)) that they are stored"
-        : "nothing moved for too long"
+      finishing > 0
+      ? "it has all the bytes, and did not say for \(HumanFigures.seconds(limit)) that they are stored"
+      : "nothing moved for too long"
     return TransferFailure(word: "timed-out", message: message, exitCode: .linkLost, endsConnection: true)
-  }
-}
-
-/// How long the receiver's disk has been at work since something moved. A slow stick takes most of a minute to write
-/// what the kernel has buffered; a disk that hangs never ends.
-private struct StoringTime: Sendable {
-  static let limit = Duration.seconds(300)
-  /// After this long the person is told.
-  private static let quiet = Duration.seconds(2)
-
-  /// When the last sign came.
-  private var last: ContinuousClock.Instant?
-  /// Signs come twice a second while the receiver is there: a pause counts as no more than this.
-  private static let longestPause = Duration.seconds(2)
-  private var atWork = Duration.zero
-  private(set) var isTold: Bool
-
-  init(isTold: Bool = false) { self.isTold = isTold }
-
-  var isOver: Bool { atWork >= Self.limit }
-
-  /// - Returns: whether that is still no reason to give up.
-  mutating func goesOn(at now: ContinuousClock.Instant) -> Bool {
-    if let last { atWork += min(now - last, Self.longestPause) }
-    last = now
-    return !isOver
-  }
-
-  /// - Returns: whether the person is told, once for each peer.
-  mutating func takeNote() -> Bool {
-    guard !isTold, atWork >= Self.quiet else { return false }
-    isTold = true
-    return true
   }
 }

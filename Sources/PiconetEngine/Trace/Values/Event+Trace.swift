@@ -8,7 +8,7 @@ extension Event: TraceCoded {
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
     case peerRefused, transferCompared, codeShown, codeFailed
     case introductionReceived, introductionEnded, membersApart, membersTogether
-    case comparisonNeeded, comparisonEnded, codesCompared, transferStoring
+    case comparisonNeeded, comparisonEnded, codesCompared
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -34,7 +34,6 @@ extension Event: TraceCoded {
     case .transferProgressed(let id, let stored): bytes(Tag.transferProgressed, id, stored)
     case .transferAccepted(let id, let offset): bytes(Tag.transferAccepted, id, offset)
     case .transferCompared(let id, let count): bytes(Tag.transferCompared, id, count)
-    case .transferStoring(let id): bytes(Tag.transferStoring, id)
     case .transferEnded(let id, let ending): bytes(Tag.transferEnded, id, ending)
     case .stateChanged(let node, let name, let condition): bytes(Tag.stateChanged, node, name, condition)
     case .transferPaused(let id, let isPaused): bytes(Tag.transferPaused, id, isPaused)
@@ -77,7 +76,6 @@ extension Event: TraceCoded {
     case .transferProgressed: .transferProgressed(try reader(), stored: try reader())
     case .transferAccepted: .transferAccepted(try reader(), offset: try reader())
     case .transferCompared: .transferCompared(try reader(), byteCount: try reader())
-    case .transferStoring: .transferStoring(try reader())
     case .transferEnded: .transferEnded(try reader(), try reader())
     case .stateChanged: .stateChanged(try reader(), name: try reader(), try reader())
     case .transferPaused: .transferPaused(try reader(), try reader())
