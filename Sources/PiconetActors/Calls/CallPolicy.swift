@@ -92,7 +92,6 @@ public struct CallPolicy: Sendable {
   ///   - access: returns whether a member may own a name, be told a signal, or tell one. It is called for each, on any
   ///     thread, including the node's own: it must not block.
   ///   - allows: returns whether a call is served, as above.
-  ///   - allows: whether a call is served, as above.
   public static func asking(
     access: @escaping @Sendable (MemberAccess) -> Bool, calls allows: @escaping @Sendable (IncomingCall) async -> Bool
   ) -> CallPolicy { CallPolicy(rule: .asking(allows, access: access)) }

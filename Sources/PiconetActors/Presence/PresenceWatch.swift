@@ -220,7 +220,6 @@ extension PiconetActorSystem {
   /// system, or when its reader is released. A `PresenceWatch` watches a group that changes.
   /// - Parameters:
   ///   - targets: at most 256 targets.
-  ///   - targets: at most 256.
   ///   - interval: from the beginning of one ping to that of the next: 10 ms to a day. Default 10 s.
   ///   - limit: how long an answer may take: 1 ms to a day. Default 5 s.
   /// - Throws: `invalidArgument` naming the broken rule; `shuttingDown`.
