@@ -13,12 +13,12 @@ struct ReadingThreadsTests {
     let (bad, good) = (Owner(), Owner())
     let hangs = Gate()
     let order = Mutex<[String]>([])
-    #expect(threads.submit(in: ObjectIdentifier(bad)) { hangs.waitBlocking() })
-    #expect(threads.submit(in: ObjectIdentifier(bad)) { order.withLock { $0.append("behind") } })
+    #expect(threads.lane(of: bad).submit { hangs.waitBlocking() })
+    #expect(threads.lane(of: bad).submit { order.withLock { $0.append("behind") } })
     for count in 1...3 {
       let done = Gate()
       #expect(
-        threads.submit(in: ObjectIdentifier(good)) {
+        threads.lane(of: good).submit {
           order.withLock { $0.append("\(count)") }
           done.open()
         })
@@ -69,7 +69,7 @@ struct ReadingThreadsTests {
     let owner = Owner()
     let order = Mutex<[Int]>([])
     for count in 0..<500 {
-      #expect(threads.submit(in: ObjectIdentifier(owner)) { order.withLock { $0.append(count) } })
+      #expect(threads.lane(of: owner).submit { order.withLock { $0.append(count) } })
     }
     await threads.finishSubmitted()
     #expect(order.withLock { $0 } == Array(0..<500))

@@ -404,22 +404,16 @@ public final class NodeDriver: RoundHandler {
     _ transfer: TransferID, _ source: any ResourceSource,
     _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact?
   ) {
-    let answer = { @Sendable () -> Fact? in
+    let threads: any BlockingThreads = source.lane.map { disk.readers.lane(of: $0) } ?? disk.worker
+    let isTaken = threads.submit(answering: loop) { () -> Fact? in
       do throws(ResourceFailure) {
         return try work()
       } catch {
         return .sourceFailed(transfer, error.reason, detail: error.detail)
       }
-    }
-    let then = { [self] (fact: Fact?) in
+    } then: { [self] fact in
       if let fact { process(fact) } else { finish(transfer) }
     }
-    let isTaken =
-      if let lane = source.lane {
-        disk.readers.submit(in: ObjectIdentifier(lane), answering: loop, answer, then: then)
-      } else {
-        disk.worker.submit(answering: loop, answer, then: then)
-      }
     if !isTaken { facts.append(.sourceFailed(transfer, .internalError, detail: "too much waits for the disk")) }
   }
 

@@ -6,46 +6,41 @@
 /// thread ends when nothing is left for it, and the last one when there was nothing to do for as long: idle ones take
 /// no thread. The queue is bounded, and submitting never waits.
 public final class ReadingThreads: BlockingThreads {
-  /// What jobs of one lane have in common; it must outlive them.
-  public typealias Lane = ObjectIdentifier
+  /// The threads for jobs that run one at a time.
+  public struct Lane: BlockingThreads {
+    fileprivate let threads: ReadingThreads
+    fileprivate let id: ObjectIdentifier
+
+    /// Any thread. Runs `work` on one of the threads, behind what was submitted in the same lane before.
+    /// - Returns: see `ReadingThreads.submit(_:)`.
+    public func submit(_ work: @escaping @Sendable () -> Void) -> Bool { threads.submit(in: id, work) }
+  }
 
   private struct Job {
     let number: UInt64
     /// nil: it runs beside all others.
-    let lane: Lane?
+    let lane: ObjectIdentifier?
     let work: @Sendable () -> Void
   }
 
   private struct State {
     var queue: [Job] = []
-    /// The numbers of what waits or runs.
-    var unfinished: Set<UInt64> = []
-    var next: UInt64 = 0
+    var unfinished = UnfinishedJobs()
     /// Lanes with a job that runs.
-    var busy: Set<Lane> = []
+    var busy: Set<ObjectIdentifier> = []
     /// How many jobs have begun.
     var begun: UInt64 = 0
-    var threads: [Int: NamedThread] = [:]
-    var nextThread = 0
+    var threads = PoolThreads()
     /// Threads that wait for a job.
     var idle = 0
     /// Set when there was nothing to do for a while: the last thread ends.
     var isResting = false
-    /// Threads that have nothing more to do and have not been joined yet.
-    var ended: [NamedThread] = []
     /// Looks whether the threads are held up; there is one while there is anything to do.
     var watch: NamedThread?
-    /// Each until the jobs before this number are finished.
-    var waiters = WaitingTasks<UInt64>()
     var isStopping = false
 
     /// The first job whose lane is free.
     var runnable: Int? { queue.firstIndex { job in job.lane.map { !busy.contains($0) } ?? true } }
-
-    mutating func takeEnded() -> [NamedThread] {
-      defer { ended = [] }
-      return ended
-    }
   }
 
   /// The most threads that read.
@@ -65,61 +60,40 @@ public final class ReadingThreads: BlockingThreads {
   ///   - limit: the most jobs that may wait.
   ///   - patience: after this long without a job begun one more thread starts.
   public init(name: String, width: Int = 8, limit: Int = 16_384, patience: Duration = .milliseconds(250)) {
-    precondition(width > 0, "somebody has to do the work")
+    precondition(width > 0, "there is at least one thread")
     self.name = name
     self.width = width
     self.limit = limit
     self.patience = patience
   }
 
-  deinit { for thread in state.withLock({ $0.takeEnded() }) { thread.detach() } }
+  deinit { for thread in state.withLock({ $0.threads.takeEnded() }) { thread.detach() } }
 
   /// Any thread. Runs `work` beside all others.
-  /// - Returns: as `submit(in:_:)`.
+  /// - Returns: false if the queue is full, no thread can be started, or this is stopping: `work` will not run.
   public func submit(_ work: @escaping @Sendable () -> Void) -> Bool { submit(in: nil, work) }
 
-  /// Any thread. Runs `work` on one of the threads, behind what was submitted in the same lane before.
-  /// - Returns: false if the queue is full, no thread can be started, or this is stopping: `work` will not run.
-  public func submit(in lane: Lane?, _ work: @escaping @Sendable () -> Void) -> Bool {
+  /// Returns the lane of this object, which must outlive the lane's jobs.
+  public func lane(of object: AnyObject) -> Lane { Lane(threads: self, id: ObjectIdentifier(object)) }
+
+  private func submit(in lane: ObjectIdentifier?, _ work: @escaping @Sendable () -> Void) -> Bool {
     let (isTaken, ended) = state.withLock { state -> (Bool, [NamedThread]) in
       guard !state.isStopping, state.queue.count < limit else { return (false, []) }
       state.isResting = false
       if state.threads.isEmpty, !start(&state) { return (false, []) }
       // Without a watch a disk that hangs holds up all others, no more.
       if state.watch == nil { state.watch = try? NamedThread(name: "\(name)-watch") { self.look() } }
-      state.unfinished.insert(state.next)
-      state.queue.append(Job(number: state.next, lane: lane, work: work))
-      state.next += 1
-      return (true, state.takeEnded())
+      state.queue.append(Job(number: state.unfinished.add(), lane: lane, work: work))
+      return (true, state.threads.takeEnded())
     }
     if isTaken { state.notify() }
     for thread in ended { thread.join() }
     return isTaken
   }
 
-  /// On `loop`. Runs `work` in the lane, then `then` with its value on `loop`.
-  /// - Returns: as `submit(in:_:)`; if false, neither will run.
-  func submit<Value: Sendable>(
-    in lane: Lane, answering loop: EventLoop, _ work: @escaping @Sendable () -> Value,
-    then: @escaping (Value) -> Void
-  ) -> Bool {
-    precondition(loop.isOnLoop, "answers go to the loop that asks")
-    let answer = LoopConfined(then)
-    return submit(in: lane) {
-      let value = work()
-      loop.execute { answer.value(value) }
-    }
-  }
-
   /// Any thread. Waits until all that was submitted before has run.
   public func finishSubmitted() async {
-    await WaitingTasks<UInt64>.wait { task in
-      state.withLock { state in
-        if state.unfinished.isEmpty { return false }
-        state.waiters.add(task, for: state.next)
-        return true
-      }
-    }
+    await WaitingTasks<UInt64>.wait { task in state.withLock { $0.unfinished.wait(task) } }
   }
 
   /// Any thread but these. Runs what waits, and waits for the end of all threads. Idempotent. May take as long as the
@@ -134,20 +108,13 @@ public final class ReadingThreads: BlockingThreads {
     alarm.notify()
     state.notify()
     watch?.join()
-    let ended = state.withLock(when: { $0.threads.isEmpty }, do: { $0.takeEnded() })
+    let ended = state.withLock(when: { $0.threads.isEmpty }, do: { $0.threads.takeEnded() })
     for thread in ended { thread.join() }
   }
 
   // MARK: The threads
 
-  private func start(_ state: inout State) -> Bool {
-    let number = state.nextThread
-    // The new thread waits for the lock, which we hold.
-    guard let thread = try? NamedThread(name: name, { self.run(number) }) else { return false }
-    state.nextThread += 1
-    state.threads[number] = thread
-    return true
-  }
+  private func start(_ state: inout State) -> Bool { state.threads.start(name: name) { self.run($0) } }
 
   private func run(_ thread: Int) {
     while let job = take(for: thread) {
@@ -159,13 +126,9 @@ public final class ReadingThreads: BlockingThreads {
 
   private func finished(_ job: Job) {
     let (woken, isFree) = state.withLock { state -> (WokenTasks?, Bool) in
-      state.unfinished.remove(job.number)
       if let lane = job.lane { state.busy.remove(lane) }
       // An idle thread may have waited for this lane.
-      let isFree = state.idle > 0 && !state.queue.isEmpty
-      if state.waiters.isEmpty { return (nil, isFree) }
-      let first = state.unfinished.min() ?? .max
-      return (state.waiters.take { $0 <= first }, isFree)
+      return (state.unfinished.finished(job.number), state.idle > 0 && !state.queue.isEmpty)
     }
     woken?.wake()
     if isFree { state.notify() }
@@ -186,7 +149,7 @@ public final class ReadingThreads: BlockingThreads {
           return job
         }
         // What waits then is in lanes whose threads go on with it.
-        if let own = state.threads.removeValue(forKey: thread) { state.ended.append(own) }
+        state.threads.ends(thread)
         return nil
       })
   }
@@ -203,7 +166,7 @@ public final class ReadingThreads: BlockingThreads {
         guard isHeldUp, state.unfinished.isEmpty, !state.isStopping else { return false }
         state.isResting = true
         // The next job begins another watch, and joins this one.
-        if let watch = state.watch { state.ended.append(watch) }
+        if let watch = state.watch { state.threads.ends(watch) }
         state.watch = nil
         return true
       }
