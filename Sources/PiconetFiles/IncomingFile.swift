@@ -517,7 +517,7 @@ public final class IncomingFile {
     guard offeredSize > 0 else { return }
     let number = directory.calls.allot(partial.descriptor.number, offeredSize)
     if number == 0 { return }
-    guard [ENOSPC, EDQUOT, EFBIG, EIO].contains(number) == false else {
+    if [ENOSPC, EDQUOT, EFBIG, EIO].contains(number) {
       throw ended(with: directory.failure(errno: number, name: name.text, needed: offeredSize))
     }
     promised = offeredSize - receivedSize

@@ -12,22 +12,14 @@ struct LocalNetwork: Sendable, Hashable {
 
   /// Returns the networks of the interfaces that are up, except loopback. At most 64.
   static func current() -> [LocalNetwork] {
-    var list: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&list) == 0 else { return [] }
-    defer { freeifaddrs(list) }
-    var found: [LocalNetwork] = []
-    var next = list
-    while let entry = next, found.count < 64 {
-      next = entry.pointee.ifa_next
-      let flags = entry.pointee.ifa_flags
-      guard flags & UInt32(IFF_UP) != 0, flags & UInt32(IFF_LOOPBACK) == 0,
-        case .ipv4(let address)? = entry.pointee.ifa_addr.flatMap({ SocketAddress($0) })?.host,
-        case .ipv4(let mask)? = entry.pointee.ifa_netmask.flatMap({ SocketAddress($0) })?.host,
-        case let index = if_nametoindex(entry.pointee.ifa_name), index != 0
-      else { continue }
-      found.append(LocalNetwork(interface: index, address: address, mask: mask))
+    LocalAddresses.entries { entry in
+      guard entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0,
+        case .ipv4(let address)? = entry.ifa_addr.flatMap({ SocketAddress($0) })?.host,
+        case .ipv4(let mask)? = entry.ifa_netmask.flatMap({ SocketAddress($0) })?.host,
+        case let index = if_nametoindex(entry.ifa_name), index != 0
+      else { return nil }
+      return LocalNetwork(interface: index, address: address, mask: mask)
     }
-    return found
   }
 }
 

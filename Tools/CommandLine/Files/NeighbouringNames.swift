@@ -13,7 +13,7 @@ struct NeighbouringNames: Sendable {
   private var budget: Int
   /// By folder: the beginnings of its names, and whether several names have the beginning; nil for a folder that was
   /// not read.
-  private var folders: [[UInt8]: [Int: Bool]?] = [:]
+  private var folders: [[UInt8]: [[UInt8]: Bool]?] = [:]
 
   init(operands: Int) { budget = operands < Self.leastOperands ? 0 : operands * Self.namesPerOperand }
 
@@ -22,7 +22,7 @@ struct NeighbouringNames: Sendable {
   mutating func isAlone(_ file: LocalPath) -> Bool {
     if budget <= 0, folders.isEmpty { return false }
     let name = file.lastComponent.bytes
-    guard let beginning = name.withUnsafeBytes(Self.beginning), file.bytes.suffix(name.count).elementsEqual(name) else {
+    guard let beginning = Self.beginning(of: name), file.bytes.suffix(name.count).elementsEqual(name) else {
       return false
     }
     let folder = Array(file.bytes.dropLast(name.count))
@@ -31,25 +31,20 @@ struct NeighbouringNames: Sendable {
     return known[beginning] == false
   }
 
-  /// A hash of what stands before the first dot: names of files that belong together have it in common. Nil where a
-  /// disk may take other letters for the same.
-  private static func beginning(of name: UnsafeRawBufferPointer) -> Int? {
-    // FNV-1a: two names with the same hash are only looked at on the disk. A loop, since this is done for each name.
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    var index = 0
-    while index < name.count {
-      var byte = name[index]
-      if byte == 0 || byte == UInt8(ascii: ".") && index > 0 { break }
+  /// What stands before the first dot, in small letters: names of files that belong together have it in common. Nil
+  /// where a disk may take other letters for the same.
+  private static func beginning(of name: some Sequence<UInt8>) -> [UInt8]? {
+    var beginning: [UInt8] = []
+    for byte in name {
+      if byte == 0 || byte == UInt8(ascii: ".") && !beginning.isEmpty { break }
       if byte >= 0x80 { return nil }
-      if byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z") { byte |= 0x20 }
-      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-      index += 1
+      beginning.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte)
     }
-    return Int(bitPattern: UInt(hash))
+    return beginning
   }
 
   /// - Returns: nil if there are too many names, or they can't be read.
-  private mutating func read(_ folder: [UInt8]) -> [Int: Bool]? {
+  private mutating func read(_ folder: [UInt8]) -> [[UInt8]: Bool]? {
     let path = folder.isEmpty ? LocalPath(".") : LocalPath(bytes: folder)
     let descriptor = awaitingDescriptor { path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) } }
     guard descriptor >= 0 else { return nil }
@@ -58,7 +53,7 @@ struct NeighbouringNames: Sendable {
       return nil
     }
     defer { closedir(directory) }
-    var beginnings: [Int: Bool] = [:]
+    var beginnings: [[UInt8]: Bool] = [:]
     while budget > 0, !Task.isCancelled {
       errno = 0
       guard let entry = readdir(directory) else { return errno == 0 ? beginnings : nil }
