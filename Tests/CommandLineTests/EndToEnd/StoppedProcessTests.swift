@@ -60,8 +60,7 @@ struct StoppedProcessTests {
   func receiver() async throws {
     try await stopped(timeout: 6) { sender, receiver in
       sender.send(signal: SIGCONT)
-      // As above.
-      try await Task.sleep(for: .seconds(9))
+      #expect(await sender.shows("can't be reached: waiting for it"), "\(sender.error)")
       receiver.send(signal: SIGCONT)
     }
   }
