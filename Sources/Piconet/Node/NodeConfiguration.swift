@@ -122,8 +122,7 @@ public struct NodeConfiguration: Sendable {
   /// way only where a place of this node's own session is all that is missing.
   public var idleMemberTimeout: Duration?
   /// The members whose requests to remove a member from the whole group (`Session.remove`) this node follows. Default:
-  /// each member, for nodes that it has introduced to this one. With `members`: every member, as with GKSession. With
-  /// `nobody`: none.
+  /// each member, for nodes that it has introduced to this one. `RemovalPolicy` lists the others.
   public var removals = RemovalPolicy.introducers
   /// The nodes that are members of the session.
   ///

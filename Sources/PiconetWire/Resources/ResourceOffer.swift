@@ -4,7 +4,7 @@ public struct ResourceOffer: Hashable, Sendable {
   public var name: [UInt8]
   /// The size in bytes.
   public var size: UInt64
-  /// An IANA media type; empty if there is none.
+  /// An IANA media type; empty if the sender does not tell it.
   public var mediaType: String
   /// When the content was last changed, if the sender states it.
   public var modified: ResourceTime?

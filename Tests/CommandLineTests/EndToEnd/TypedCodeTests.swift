@@ -104,7 +104,7 @@ struct TypedCodeTests {
       }
       #expect(await receiver.shows("the code is over after three wrong tries; "), "\(receiver.error)")
       let key = try await scene.fingerprint(state)
-      #expect(receiver.error.contains("which 'piconet trust forgive \(key.prefix(12))' ends"), "\(receiver.error)")
+      #expect(receiver.error.contains("'piconet trust forgive \(key.prefix(12))' ends the pause"), "\(receiver.error)")
     }
   }
 

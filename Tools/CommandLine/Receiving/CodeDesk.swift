@@ -31,8 +31,8 @@ struct CodeDesk: Sendable {
           "wrong-code", "the code is over after three wrong tries; start again with another one", .identity)
       }
       console.problem(
-        "the code is over after three wrong tries; until whoever typed them may try the next code there is a pause, which "
-          + "'piconet trust forgive \(failed.fingerprint.shortDescription)' ends")
+        "the code is over after three wrong tries; the device that typed them has to pause before the next code; "
+          + "'piconet trust forgive \(failed.fingerprint.shortDescription)' ends the pause")
       guard await begin() else { return }
     }
   }
